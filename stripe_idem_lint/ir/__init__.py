@@ -1,0 +1,1 @@
+"""A program as plain data: no Stripe, no framework, no syntax tree."""

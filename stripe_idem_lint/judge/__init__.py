@@ -1,0 +1,1 @@
+"""From facts to findings: rules, their order, pragmas."""

@@ -1,0 +1,1 @@
+"""From libcst trees to the intermediate representation. Knows Python only."""

@@ -1,0 +1,405 @@
+"""The vocabulary of the model files: what a library's names mean to the analysis.
+
+A model file is TOML and describes one library. The engine knows the words of this page and no library; every name of a
+library stands in a model file. Dotted names are the ones a program can import (`celery.shared_task`); a method is named
+after its class (`celery.Celery.task`). `*` stands for any run of characters inside one dotted part.
+
+*Calls to options.* An option test (`raised_by`, `off_by`, `on_by`) is one of
+  "acks_late=True"      the keyword is given with this literal or dotted name (or a call of it);
+  "autoretry_for="      the keyword is given, with anything but None, False, 0 or an empty list;
+  "call:self.retry"     the body calls this (`self` stands for the task instance).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """`[library]`, once per file.
+
+    Attributes:
+        name: The distribution on the package index.
+        imports: The import roots. Names of methods on objects that cannot be resolved count only in files that import one.
+        docs: A page of the library's documentation about retries or delivery.
+    """
+
+    name: str
+    imports: tuple[str, ...]
+    docs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """`[[alias]]`: other importable names of one thing (`celery.app.shared_task` is `celery.shared_task`).
+
+    Attributes:
+        name: The name that the rest of the models uses.
+        also: The others.
+    """
+
+    name: str
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subclass:
+    """`[[class]]`: an external class and its bases, so that methods named on a base are found on it.
+
+    `huey.RedisHuey` with base `huey.Huey` finds `huey.Huey.task`.
+    """
+
+    name: str
+    bases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """`[[returns]]`: what a call, an attribute or an iteration gives, where the name alone does not tell.
+
+    A call of a capitalised name gives an instance of it without being listed.
+
+    Attributes:
+        call: Callables (`redis.Redis.from_url`, `boto3.client`).
+        attribute: Attributes, dotted behind their class (`celery.Task.request`).
+        loop: Things iterated over: the type of each item (`kafka.KafkaConsumer`).
+        when: A literal that one argument must have, as `position or keyword = literal` (`0 = "sqs"`), else no match.
+        gives: The dotted class of the result.
+    """
+
+    gives: str
+    call: tuple[str, ...] = ()
+    attribute: tuple[str, ...] = ()
+    loop: tuple[str, ...] = ()
+    when: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Catches:
+    """`catches = {…}` of a context: the exceptions that make it run again.
+
+    Attributes:
+        argument: Keyword (or position, as text) that holds the exception, a tuple of them, or a call of `through`.
+        through: Predicates whose arguments are the exceptions (`tenacity.retry_if_exception_type`).
+        unless: Predicates whose arguments are exceptions that do *not* retry (`tenacity.retry_if_not_exception_type`).
+        default: What counts when the argument is not given.
+    """
+
+    argument: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    default: tuple[str, ...] = ("Exception",)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionShape:
+    """`function = {…}` of a context: a function known by its looks alone.
+
+    Attributes:
+        names: Name patterns (`recover_*`); empty: any name.
+        parameters: The exact parameter names; `*` for any name.
+        first_parameter: The name of the first one.
+        files: Patterns of the file's path (`*/views.py`, `*/views/*.py`).
+        uncalled: True: only if no project code calls it.
+    """
+
+    names: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    first_parameter: str = ""
+    files: tuple[str, ...] = ()
+    uncalled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContextModel:
+    """`[[context]]`: something that runs code again. Exactly one of the *how* attributes is given.
+
+    Attributes:
+        category: `retry`, `transaction`, `task`, `message`, `http`, `webhook`, `serverless`, `tool`, `workflow`,
+            `schedule`, `recovery` or `batch`.
+        decorator: *how*: decorators, bare or called; methods of an instance too (`celery.Celery.task`).
+        call: *how*: callables that get the function as an argument; see `callable`.
+        loop: *how*: `for x in NAME(…):` or iterating an instance: the loop's body runs again.
+        enter: *how*: `with NAME(…):` the body runs again.
+        inside: *how*: a call of this (`poll`, `receive`) makes the loop around it, else the rest of the function, a context.
+        method: *how*: methods (`names`) of project classes that derive from one of `base`.
+        function: *how*: by looks.
+        callable: For `call`: position or keyword of the function (`"0"`, `"on_message_callback"`), first match counts.
+        arguments: For `call`: how the function's own arguments travel: `rest` (behind it, and keywords), `packed`
+            (`args=…`, `kwargs=…`, or positions), `none` (the library brings its own), `each` (one item of the next argument).
+        own_keywords: For `call` with `rest`: keywords that are the library's, not the function's.
+        again: One clause that completes "…, so the code runs again when …": for people.
+        plain: True: one level lower unless `raised_by` says otherwise (a task that acknowledges first).
+        raised_by: Option tests: any of them makes it a full context.
+        on_by: Option tests: without any of them it is no context at all.
+        off_by: Option tests: any of them makes it no context.
+        catches: The exceptions that make it run again; only for `retry`, `transaction` and tasks' own retries.
+        catches_by: Option test → which `catches` applies is decided by the same option, so leave empty unless needed.
+        parameters: Types of the function's parameters: name, or position as text, → dotted class. `"0"` with
+            `bound_by` is the bound instance.
+        bound_by: Option test: the function gets the instance as its first argument (`bind=True`): call arguments shift by one.
+        calls: Method names on the decorated function that call it (`delay`, `send`): direct arguments.
+        packed_calls: The same with `args=`/`kwargs=` (`apply_async`, `send_with_options`).
+        path_argument: A regular expression that the first literal argument must match when the receiver is *unresolved*
+            (`^/` for routes). Empty: unresolved receivers never match.
+    """
+
+    category: str
+    decorator: tuple[str, ...] = ()
+    call: tuple[str, ...] = ()
+    loop: tuple[str, ...] = ()
+    enter: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    method_base: tuple[str, ...] = ()
+    method_names: tuple[str, ...] = ()
+    function: FunctionShape | None = None
+    callable: tuple[str, ...] = ()
+    arguments: str = "rest"
+    own_keywords: tuple[str, ...] = ()
+    again: str = ""
+    plain: bool = False
+    raised_by: tuple[str, ...] = ()
+    on_by: tuple[str, ...] = ()
+    off_by: tuple[str, ...] = ()
+    catches: Catches | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
+    bound_by: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    packed_calls: tuple[str, ...] = ()
+    path_argument: str = ""
+    library: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeModel:
+    """`[[edge]]`: a call that calls the function it is given, once, and adds no context (`asyncio.to_thread`).
+
+    Attributes:
+        call: The callables.
+        callable: As in `[[context]]`.
+        arguments: As in `[[context]]`.
+        own_keywords: As in `[[context]]`.
+        gives: `result` (the function's), `future`, `partial` (a callable that remembers arguments), `nothing`.
+        raises: Exceptions that the wait itself can raise although the call goes on (`Future.result` with a timeout).
+    """
+
+    call: tuple[str, ...]
+    callable: tuple[str, ...] = ("0",)
+    arguments: str = "rest"
+    own_keywords: tuple[str, ...] = ()
+    gives: str = "result"
+    raises: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueModel:
+    """`[[value]]`: what kind of value a name gives.
+
+    Attributes:
+        kind: `fresh`, `clock`, `window`, `process`, `attempt`, `delivery`, `stable` (also: kept over re-execution by the
+            library), `derived` (a pure function: takes the worst of its arguments and of the object it is called on).
+        call: Callables; methods as `class.method`. For `derived`, `*.method` names a method of any value (`*.encode`).
+        attribute: Attributes behind a class (`celery.Task.request.id`).
+        item: Access paths on anything, as `attribute.attribute[key]` (`headers[X-Request-ID]`, matched without case).
+        scope: For `delivery`: `message` (only a republish changes it) or `hop` (changes on each invocation, hop, session).
+        when: As in `[[returns]]`.
+        off_by: Option tests that make the row not apply (`random.Random` given a seed).
+    """
+
+    kind: str
+    call: tuple[str, ...] = ()
+    attribute: tuple[str, ...] = ()
+    item: tuple[str, ...] = ()
+    scope: str = ""
+    when: tuple[tuple[str, str], ...] = ()
+    off_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordModel:
+    """`[[record]]`: classes whose instances have declared fields: ORM rows, pydantic models, dataclasses.
+
+    Attributes:
+        base: Base classes of the record classes.
+        decorator: Decorators that make a class a record (`dataclasses.dataclass`).
+        field: Calls that declare a field and may carry defaults (`django.db.models.*Field`, `dataclasses.field`).
+        default: Keywords of a default that is a value, or a callable that makes one.
+        default_factory: Keywords of a callable that makes the default.
+        positional: True: the constructor takes the fields in order.
+        row: True: instances are rows of a database: their identity is drawn when created, loaded ones are stable.
+        identity: Attributes that are drawn when the row is created (`id`, `pk`).
+        create: Ways to make a row, behind the class (`objects.create`).
+        find_or_create: … that find it by the other arguments, else make it (`objects.get_or_create`); gives (row, bool).
+        replace: … that write over it (`objects.update_or_create`); gives (row, bool).
+        find_defaults: Keyword of those two that holds what is only written (`defaults`).
+        create_defaults: Keyword that is written only on creation (`create_defaults`).
+        load: Ways to make an instance from outside data: fields may be absent (`model_validate_json`).
+        dump: Methods that give the fields as a dictionary (`model_dump`, `dict`).
+        save: Methods that write the row (`save`).
+    """
+
+    base: tuple[str, ...] = ()
+    decorator: tuple[str, ...] = ()
+    field: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()
+    default_factory: tuple[str, ...] = ()
+    positional: bool = False
+    row: bool = False
+    identity: tuple[str, ...] = ()
+    create: tuple[str, ...] = ()
+    find_or_create: tuple[str, ...] = ()
+    replace: tuple[str, ...] = ()
+    find_defaults: str = ""
+    create_defaults: str = ""
+    load: tuple[str, ...] = ()
+    dump: tuple[str, ...] = ()
+    save: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LockModel:
+    """`[[lock]]`: a lock or lease.
+
+    Attributes:
+        call: Callables that make or take it (`redis.Redis.lock`, `django.core.cache.cache.add`).
+        limit: Option tests: with any of them the lock runs out by time; empty: always.
+        renewed_by: Option tests or `call:method` on the lock: renewed as long as the work runs.
+        sql: A regular expression on a literal query that takes the lock (`pg_try_advisory_lock`).
+    """
+
+    call: tuple[str, ...] = ()
+    limit: tuple[str, ...] = ()
+    renewed_by: tuple[str, ...] = ()
+    sql: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardModel:
+    """`[[guard]]`: narrows the window in which a second run charges again; lowers by one level, never silences."""
+
+    decorator: tuple[str, ...] = ()
+    call: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoModel:
+    """`[[memo]]`: decorators that keep a function's results in one process (`functools.lru_cache`)."""
+
+    decorator: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoReturn:
+    """`[[noreturn]]`: calls that never come back (`sys.exit`, `flask.abort`)."""
+
+    call: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """`[[work]]`: calls that give stored work: files, queries, queues (`csv.DictReader`, `*.fetchall`)."""
+
+    call: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryModel:
+    """`[[entry]]`: programs that a person or cron starts (`click.command`); a batch context when they walk stored work."""
+
+    decorator: tuple[str, ...] = ()
+    method_base: tuple[str, ...] = ()
+    method_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SinkModel:
+    """`[[sink]]`: a call that makes the service change something.
+
+    Attributes:
+        call: Dotted callables: resource methods (`stripe.Charge.create`) and service methods (`stripe.StripeClient.charges.create`).
+        effect: `money`, `payable`, `guarded` or `other`.
+        money_if: Option tests on the parameters that raise `payable` or `guarded` to `money` (`confirm=True`, `amount=`).
+        style: `resource` (parameters as keywords), `service` (params, options dictionaries).
+        instance: For methods on an instance: the resource's name (`stripe.Transfer.reversals.create`).
+        path: HTTP path pattern with `{}` for an id (`/v1/payment_intents/{}/capture`), for raw HTTP calls.
+        keyed_by: Parameter that carries the key besides `idempotency_key` (`identifier`).
+    """
+
+    call: tuple[str, ...]
+    effect: str
+    money_if: tuple[str, ...] = ()
+    style: str = "resource"
+    path: str = ""
+    keyed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpClient:
+    """`[[http]]`: a client library through which raw requests to the service travel.
+
+    Attributes:
+        call: Callables that send POST (`requests.post`, `httpx.Client.post`).
+        method_call: Callables whose method is an argument: name → position of the method (`requests.request` → 0).
+        url: Position or keyword of the address.
+        headers: Keyword of the headers.
+        base: Constructor keyword with the base address (`base_url`).
+        session_headers: Attribute of the client that holds headers for all requests (`headers`).
+        raises: Exceptions of this library after the request may have been executed.
+    """
+
+    call: tuple[str, ...] = ()
+    method_call: tuple[str, ...] = ()
+    method: tuple[str, ...] = ("method",)
+    url: tuple[str, ...] = ("url",)
+    headers: str = "headers"
+    body: tuple[str, ...] = ("data", "json")
+    base: str = ""
+    session_headers: str = ""
+    raises: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`[service]`: the payment service itself; one file of the pack has it.
+
+    Attributes:
+        hosts: Host names of its API.
+        key_header: The header that carries the key.
+        key_parameter: The keyword (`idempotency_key`).
+        options: The services' second argument (`options`).
+        executed: Exceptions after which a call may have been executed: a retry on them counts.
+        refused: Exceptions that prove that it was not: a retry on only these does not count.
+    """
+
+    hosts: tuple[str, ...] = ()
+    key_header: str = ""
+    key_parameter: str = ""
+    options: str = ""
+    executed: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file, checked and typed: what the loader gives."""
+
+    path: str
+    library: Library
+    alias: tuple[Alias, ...] = ()
+    class_: tuple[Subclass, ...] = ()
+    returns: tuple[Returns, ...] = ()
+    context: tuple[ContextModel, ...] = ()
+    edge: tuple[EdgeModel, ...] = ()
+    value: tuple[ValueModel, ...] = ()
+    record: tuple[RecordModel, ...] = ()
+    lock: tuple[LockModel, ...] = ()
+    guard: tuple[GuardModel, ...] = ()
+    memo: tuple[MemoModel, ...] = ()
+    noreturn: tuple[NoReturn, ...] = ()
+    work: tuple[Sources, ...] = ()
+    entry: tuple[EntryModel, ...] = ()
+    sink: tuple[SinkModel, ...] = ()
+    http: tuple[HttpClient, ...] = ()
+    service: Service = field(default_factory=Service)

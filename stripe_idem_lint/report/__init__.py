@@ -1,0 +1,1 @@
+"""Findings in the forms people and machines read."""

@@ -1,0 +1,1 @@
+"""Where keys are born and what runs the calls again."""

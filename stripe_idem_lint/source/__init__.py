@@ -1,0 +1,1 @@
+"""Files: which ones, their bytes, their trees; failures are values."""
