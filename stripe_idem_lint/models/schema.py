@@ -2,17 +2,62 @@
 
 A model file is TOML and describes one library. The engine knows the words of this page and no library; every name of a
 library stands in a model file. Dotted names are the ones a program can import (`celery.shared_task`); a method is named
-after its class (`celery.Celery.task`). `*` stands for any run of characters inside one dotted part.
+after its class (`celery.Celery.task`), and a name of Python's own is `builtins.hash` or `hash`. `*` stands for any run of
+characters inside one dotted part (`django.db.models.*Field`); a leading `*.` for any receiver (`*.fetchall`).
 
-*Calls to options.* An option test (`raised_by`, `off_by`, `on_by`) is one of
+*Options.* An option test (`raised_by`, `off_by`, `on_by`, …) is one of
   "acks_late=True"      the keyword is given with this literal or dotted name (or a call of it);
   "autoretry_for="      the keyword is given, with anything but None, False, 0 or an empty list;
   "call:self.retry"     the body calls this (`self` stands for the task instance).
+
+The loader derives tables and keys from these classes: a field is a key, a field without a default is required, and the
+annotation says what the value may be. `method_base` and `method_names` are written `method = {base = …, names = …}`, and a
+single string may stand for a list of one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated, Literal
+
+
+class Form(Enum):
+    """What the text in a field is, beyond being text: the loader checks it, the tests verify names by it."""
+
+    SUBJECT = "the dotted names that the row is about"
+    DOTTED = "dotted names that the row refers to"
+    OPTION = "option tests"
+    REGEX = "a regular expression"
+    FILLED = "not a key: the loader fills it in"
+
+
+Subjects = Annotated[tuple[str, ...], Form.SUBJECT]
+Dotted = Annotated[tuple[str, ...], Form.DOTTED]
+OptionTests = Annotated[tuple[str, ...], Form.OPTION]
+Regex = Annotated[str, Form.REGEX]
+Pairs = tuple[tuple[str, str], ...]
+
+Category = Literal[
+    "retry",
+    "transaction",
+    "task",
+    "message",
+    "http",
+    "webhook",
+    "serverless",
+    "tool",
+    "workflow",
+    "schedule",
+    "recovery",
+    "batch",
+]
+Kind = Literal["fresh", "clock", "window", "process", "attempt", "delivery", "stable", "derived"]
+Scope = Literal["", "message", "hop"]
+Effect = Literal["money", "payable", "guarded", "other"]
+Arguments = Literal["rest", "packed", "none", "each"]
+Gives = Literal["result", "future", "partial", "nothing"]
+Style = Literal["resource", "service"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +84,8 @@ class Alias:
         also: The others.
     """
 
-    name: str
-    also: tuple[str, ...]
+    name: Annotated[str, Form.DOTTED]
+    also: Dotted
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +95,8 @@ class Subclass:
     `huey.RedisHuey` with base `huey.Huey` finds `huey.Huey.task`.
     """
 
-    name: str
-    bases: tuple[str, ...]
+    name: Annotated[str, Form.SUBJECT]
+    bases: Dotted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +114,10 @@ class Returns:
     """
 
     gives: str
-    call: tuple[str, ...] = ()
-    attribute: tuple[str, ...] = ()
-    loop: tuple[str, ...] = ()
-    when: tuple[tuple[str, str], ...] = ()
+    call: Subjects = ()
+    attribute: Subjects = ()
+    loop: Subjects = ()
+    when: Pairs = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +132,9 @@ class Catches:
     """
 
     argument: tuple[str, ...] = ()
-    through: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
-    default: tuple[str, ...] = ("Exception",)
+    through: Dotted = ()
+    unless: Dotted = ()
+    default: Dotted = ("Exception",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,40 +180,40 @@ class ContextModel:
         on_by: Option tests: without any of them it is no context at all.
         off_by: Option tests: any of them makes it no context.
         catches: The exceptions that make it run again; only for `retry`, `transaction` and tasks' own retries.
-        catches_by: Option test → which `catches` applies is decided by the same option, so leave empty unless needed.
         parameters: Types of the function's parameters: name, or position as text, → dotted class. `"0"` with
             `bound_by` is the bound instance.
         bound_by: Option test: the function gets the instance as its first argument (`bind=True`): call arguments shift by one.
         calls: Method names on the decorated function that call it (`delay`, `send`): direct arguments.
         packed_calls: The same with `args=`/`kwargs=` (`apply_async`, `send_with_options`).
         path_argument: A regular expression that the first literal argument must match when the receiver is *unresolved*
-            (`^/` for routes). Empty: unresolved receivers never match.
+            (`^/` for routes). Empty: an unresolved receiver matches only in files that import the library.
+        library: The distribution that the file describes.
     """
 
-    category: str
-    decorator: tuple[str, ...] = ()
-    call: tuple[str, ...] = ()
-    loop: tuple[str, ...] = ()
-    enter: tuple[str, ...] = ()
-    inside: tuple[str, ...] = ()
-    method_base: tuple[str, ...] = ()
+    category: Category
+    decorator: Subjects = ()
+    call: Subjects = ()
+    loop: Subjects = ()
+    enter: Subjects = ()
+    inside: Subjects = ()
+    method_base: Subjects = ()
     method_names: tuple[str, ...] = ()
     function: FunctionShape | None = None
     callable: tuple[str, ...] = ()
-    arguments: str = "rest"
+    arguments: Arguments = "rest"
     own_keywords: tuple[str, ...] = ()
     again: str = ""
     plain: bool = False
-    raised_by: tuple[str, ...] = ()
-    on_by: tuple[str, ...] = ()
-    off_by: tuple[str, ...] = ()
+    raised_by: OptionTests = ()
+    on_by: OptionTests = ()
+    off_by: OptionTests = ()
     catches: Catches | None = None
-    parameters: tuple[tuple[str, str], ...] = ()
-    bound_by: tuple[str, ...] = ()
+    parameters: Pairs = ()
+    bound_by: OptionTests = ()
     calls: tuple[str, ...] = ()
     packed_calls: tuple[str, ...] = ()
-    path_argument: str = ""
-    library: str = ""
+    path_argument: Regex = ""
+    library: Annotated[str, Form.FILLED] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +229,12 @@ class EdgeModel:
         raises: Exceptions that the wait itself can raise although the call goes on (`Future.result` with a timeout).
     """
 
-    call: tuple[str, ...]
+    call: Subjects
     callable: tuple[str, ...] = ("0",)
-    arguments: str = "rest"
+    arguments: Arguments = "rest"
     own_keywords: tuple[str, ...] = ()
-    gives: str = "result"
-    raises: tuple[str, ...] = ()
+    gives: Gives = "result"
+    raises: Dotted = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +252,13 @@ class ValueModel:
         off_by: Option tests that make the row not apply (`random.Random` given a seed).
     """
 
-    kind: str
-    call: tuple[str, ...] = ()
-    attribute: tuple[str, ...] = ()
+    kind: Kind
+    call: Subjects = ()
+    attribute: Subjects = ()
     item: tuple[str, ...] = ()
-    scope: str = ""
-    when: tuple[tuple[str, str], ...] = ()
-    off_by: tuple[str, ...] = ()
+    scope: Scope = ""
+    when: Pairs = ()
+    off_by: OptionTests = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +284,9 @@ class RecordModel:
         save: Methods that write the row (`save`).
     """
 
-    base: tuple[str, ...] = ()
-    decorator: tuple[str, ...] = ()
-    field: tuple[str, ...] = ()
+    base: Subjects = ()
+    decorator: Subjects = ()
+    field: Dotted = ()
     default: tuple[str, ...] = ()
     default_factory: tuple[str, ...] = ()
     positional: bool = False
@@ -268,18 +313,18 @@ class LockModel:
         sql: A regular expression on a literal query that takes the lock (`pg_try_advisory_lock`).
     """
 
-    call: tuple[str, ...] = ()
-    limit: tuple[str, ...] = ()
-    renewed_by: tuple[str, ...] = ()
-    sql: str = ""
+    call: Subjects = ()
+    limit: OptionTests = ()
+    renewed_by: OptionTests = ()
+    sql: Regex = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardModel:
     """`[[guard]]`: narrows the window in which a second run charges again; lowers by one level, never silences."""
 
-    decorator: tuple[str, ...] = ()
-    call: tuple[str, ...] = ()
+    decorator: Subjects = ()
+    call: Subjects = ()
     why: str = ""
 
 
@@ -287,29 +332,29 @@ class GuardModel:
 class MemoModel:
     """`[[memo]]`: decorators that keep a function's results in one process (`functools.lru_cache`)."""
 
-    decorator: tuple[str, ...]
+    decorator: Subjects
 
 
 @dataclass(frozen=True, slots=True)
 class NoReturn:
     """`[[noreturn]]`: calls that never come back (`sys.exit`, `flask.abort`)."""
 
-    call: tuple[str, ...]
+    call: Subjects
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
     """`[[work]]`: calls that give stored work: files, queries, queues (`csv.DictReader`, `*.fetchall`)."""
 
-    call: tuple[str, ...]
+    call: Subjects
 
 
 @dataclass(frozen=True, slots=True)
 class EntryModel:
     """`[[entry]]`: programs that a person or cron starts (`click.command`); a batch context when they walk stored work."""
 
-    decorator: tuple[str, ...] = ()
-    method_base: tuple[str, ...] = ()
+    decorator: Subjects = ()
+    method_base: Subjects = ()
     method_names: tuple[str, ...] = ()
 
 
@@ -318,19 +363,19 @@ class SinkModel:
     """`[[sink]]`: a call that makes the service change something.
 
     Attributes:
-        call: Dotted callables: resource methods (`stripe.Charge.create`) and service methods (`stripe.StripeClient.charges.create`).
+        call: Dotted callables: resource methods (`stripe.Charge.create`), methods of an instance or of its
+            collections, named after its class (`stripe.Transfer.reversals.create`), and service methods (`stripe.StripeClient.charges.create`).
         effect: `money`, `payable`, `guarded` or `other`.
         money_if: Option tests on the parameters that raise `payable` or `guarded` to `money` (`confirm=True`, `amount=`).
         style: `resource` (parameters as keywords), `service` (params, options dictionaries).
-        instance: For methods on an instance: the resource's name (`stripe.Transfer.reversals.create`).
         path: HTTP path pattern with `{}` for an id (`/v1/payment_intents/{}/capture`), for raw HTTP calls.
         keyed_by: Parameter that carries the key besides `idempotency_key` (`identifier`).
     """
 
-    call: tuple[str, ...]
-    effect: str
-    money_if: tuple[str, ...] = ()
-    style: str = "resource"
+    call: Subjects
+    effect: Effect
+    money_if: OptionTests = ()
+    style: Style = "resource"
     path: str = ""
     keyed_by: str = ""
 
@@ -341,23 +386,25 @@ class HttpClient:
 
     Attributes:
         call: Callables that send POST (`requests.post`, `httpx.Client.post`).
-        method_call: Callables whose method is an argument: name → position of the method (`requests.request` → 0).
-        url: Position or keyword of the address.
+        method_call: Callables whose method is an argument (`requests.request`).
+        method: For those: position (as text) and keyword of the method.
+        url: Position and keyword of the address; positions do not count `self`.
         headers: Keyword of the headers.
+        body: Keywords of the body.
         base: Constructor keyword with the base address (`base_url`).
         session_headers: Attribute of the client that holds headers for all requests (`headers`).
         raises: Exceptions of this library after the request may have been executed.
     """
 
-    call: tuple[str, ...] = ()
-    method_call: tuple[str, ...] = ()
+    call: Subjects = ()
+    method_call: Subjects = ()
     method: tuple[str, ...] = ("method",)
     url: tuple[str, ...] = ("url",)
     headers: str = "headers"
     body: tuple[str, ...] = ("data", "json")
     base: str = ""
     session_headers: str = ""
-    raises: tuple[str, ...] = ()
+    raises: Dotted = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,8 +424,8 @@ class Service:
     key_header: str = ""
     key_parameter: str = ""
     options: str = ""
-    executed: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
+    executed: Dotted = ()
+    refused: Dotted = ()
 
 
 @dataclass(frozen=True, slots=True)
