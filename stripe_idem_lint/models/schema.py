@@ -185,6 +185,7 @@ class ContextModel:
         bound_by: Option test: the function gets the instance as its first argument (`bind=True`): call arguments shift by one.
         calls: Method names on the decorated function that call it (`delay`, `send`): direct arguments.
         packed_calls: The same with `args=`/`kwargs=` (`apply_async`, `send_with_options`).
+        keeps_result: What the function gives is journaled: a drawn result is stable for the code that calls it (a durable step).
         path_argument: A regular expression that the first literal argument must match when the receiver is *unresolved*
             (`^/` for routes). Empty: an unresolved receiver matches only in files that import the library.
         library: The distribution that the file describes.
@@ -281,7 +282,8 @@ class RecordModel:
         create_defaults: Keyword that is written only on creation (`create_defaults`).
         load: Ways to make an instance from outside data: fields may be absent (`model_validate_json`).
         dump: Methods that give the fields as a dictionary (`model_dump`, `dict`).
-        save: Methods that write the row (`save`).
+        save: Methods that write the row (`save`); also methods of sessions and connections (`commit`).
+        reload: Methods that read the row again (`refresh_from_db`).
     """
 
     base: Subjects = ()
@@ -300,6 +302,7 @@ class RecordModel:
     load: tuple[str, ...] = ()
     dump: tuple[str, ...] = ()
     save: tuple[str, ...] = ()
+    reload: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +396,8 @@ class HttpClient:
         body: Keywords of the body.
         base: Constructor keyword with the base address (`base_url`).
         session_headers: Attribute of the client that holds headers for all requests (`headers`).
+        key: Keyword that carries the key itself, for clients that know of keys (`raw_request`).
+        service: True: all its requests go to the service, so that an address is a path.
         raises: Exceptions of this library after the request may have been executed.
     """
 
@@ -404,6 +409,8 @@ class HttpClient:
     body: tuple[str, ...] = ("data", "json")
     base: str = ""
     session_headers: str = ""
+    key: str = ""
+    service: bool = False
     raises: Dotted = ()
 
 
