@@ -30,6 +30,7 @@ from stripe_idem_lint.models.schema import (
     Returns,
     Service,
     SinkModel,
+    TransactionModel,
     ValueModel,
 )
 
@@ -93,6 +94,7 @@ class Catalog:
         self._loops = context(lambda row: row.loop)
         self._enters = context(lambda row: row.enter)
         self._insides = context(lambda row: row.inside)
+        self._assigned = context(lambda row: row.attribute)
         self._methods = context(lambda row: row.method_base)
         self._shapes = tuple(
             row for file in self.files for row in file.context if row.function is not None
@@ -133,6 +135,7 @@ class Catalog:
             for row in file.lock
             if row.sql
         ]
+        self._transactions = self._index(lambda file: file.transaction, lambda row: row.call)
         self._guard_decorators = self._index(lambda file: file.guard, lambda row: row.decorator)
         self._guard_calls = self._index(lambda file: file.guard, lambda row: row.call)
         self._memos = self._index(lambda file: file.memo, lambda row: row.decorator)
@@ -186,6 +189,10 @@ class Catalog:
     def insides(self, name: str) -> tuple[ContextModel, ...]:
         """Contexts that a call of this makes of the loop or function around it."""
         return self._insides.find(name)
+
+    def assigned(self, name: str) -> tuple[ContextModel, ...]:
+        """Contexts that this attribute makes of a function assigned to it."""
+        return self._assigned.find(name)
 
     def methods(self, base_name: str, method: str) -> tuple[ContextModel, ...]:
         """Contexts that a method is because its class derives from a library class."""
@@ -284,6 +291,10 @@ class Catalog:
     def lock_sql(self, text: str) -> LockModel | None:
         """The lock that a query takes."""
         return next((row for query, row in self._lock_queries if query.search(text)), None)
+
+    def transaction(self, name: str) -> TransactionModel | None:
+        """The transaction that `with` this, or decorating with it, opens."""
+        return self._transactions.first(name)
 
     def guard_decorator(self, name: str) -> GuardModel | None:
         """A decorator that narrows the window of a second run."""

@@ -8,7 +8,10 @@ characters inside one dotted part (`django.db.models.*Field`); a leading `*.` fo
 *Options.* An option test (`raised_by`, `off_by`, `on_by`, …) is one of
   "acks_late=True"      the keyword is given with this literal or dotted name (or a call of it);
   "autoretry_for="      the keyword is given, with anything but None, False, 0 or an empty list;
-  "call:self.retry"     the body calls this (`self` stands for the task instance).
+  "call:self.retry"     the body calls this (`self` stands for the task instance); for a `call` context, the body of the
+                        function that makes the call.
+Options are looked for where the context gets them: on the decorator, on the call, on the call that made the instance
+(`Retrying(…)` for `for attempt in retrying`), and for `method` among the attributes of the class.
 
 The loader derives tables and keys from these classes: a field is a key, a field without a default is required, and the
 annotation says what the value may be. `method_base` and `method_names` are written `method = {base = …, names = …}`, and a
@@ -168,18 +171,27 @@ class ContextModel:
         loop: *how*: `for x in NAME(…):` or iterating an instance: the loop's body runs again.
         enter: *how*: `with NAME(…):` the body runs again.
         inside: *how*: a call of this (`poll`, `receive`) makes the loop around it, else the rest of the function, a context.
+        attribute: *how*: a function, or a list of them, assigned to this attribute of an instance or in the body of a class
+            (`paho.mqtt.client.Client.on_message`, `*.WorkerSettings.functions`).
         method: *how*: methods (`names`) of project classes that derive from one of `base`.
         function: *how*: by looks.
-        callable: For `call`: position or keyword of the function (`"0"`, `"on_message_callback"`), first match counts.
+        callable: For `call`: position or keyword of the function (`"0"`, `"on_message_callback"`), first match counts; a list
+            stands for each of its items, and a call (a coroutine, a signature) for the function that it calls.
         arguments: For `call`: how the function's own arguments travel: `rest` (behind it, and keywords), `packed`
             (`args=…`, `kwargs=…`, or positions), `none` (the library brings its own), `each` (one item of the next argument).
         own_keywords: For `call` with `rest`: keywords that are the library's, not the function's.
+        packed_args: Positions or keywords that hold the function's positional arguments, for `packed`, for `packed_calls`, and
+            for `rest` where the library has both ways (`execute_activity(f, args=[…])`).
+        packed_kwargs: The same for its keyword arguments.
         again: One clause that completes "…, so the code runs again when …": for people.
         plain: True: one level lower unless `raised_by` says otherwise (a task that acknowledges first).
         raised_by: Option tests: any of them makes it a full context.
         on_by: Option tests: without any of them it is no context at all.
         off_by: Option tests: any of them makes it no context.
-        catches: The exceptions that make it run again; only for `retry`, `transaction` and tasks' own retries.
+        catches: The exceptions that make it run again; only for `retry`, `transaction` and tasks' own retries. None: it runs
+            again whatever the call raised or returned.
+        journaled: True: the library stores the result, so that what is drawn inside is stable for the code that called it (a
+            durable step); inside, it is drawn anew on every try.
         parameters: Types of the function's parameters: name, or position as text, → dotted class. `"0"` with
             `bound_by` is the bound instance.
         bound_by: Option test: the function gets the instance as its first argument (`bind=True`): call arguments shift by one.
@@ -197,18 +209,22 @@ class ContextModel:
     loop: Subjects = ()
     enter: Subjects = ()
     inside: Subjects = ()
+    attribute: Subjects = ()
     method_base: Subjects = ()
     method_names: tuple[str, ...] = ()
     function: FunctionShape | None = None
     callable: tuple[str, ...] = ()
     arguments: Arguments = "rest"
     own_keywords: tuple[str, ...] = ()
+    packed_args: tuple[str, ...] = ("args",)
+    packed_kwargs: tuple[str, ...] = ("kwargs",)
     again: str = ""
     plain: bool = False
     raised_by: OptionTests = ()
     on_by: OptionTests = ()
     off_by: OptionTests = ()
     catches: Catches | None = None
+    journaled: bool = False
     parameters: Pairs = ()
     bound_by: OptionTests = ()
     calls: tuple[str, ...] = ()
@@ -226,6 +242,8 @@ class EdgeModel:
         callable: As in `[[context]]`.
         arguments: As in `[[context]]`.
         own_keywords: As in `[[context]]`.
+        packed_args: As in `[[context]]`.
+        packed_kwargs: As in `[[context]]`.
         gives: `result` (the function's), `future`, `partial` (a callable that remembers arguments), `nothing`.
         raises: Exceptions that the wait itself can raise although the call goes on (`Future.result` with a timeout).
     """
@@ -234,6 +252,8 @@ class EdgeModel:
     callable: tuple[str, ...] = ("0",)
     arguments: Arguments = "rest"
     own_keywords: tuple[str, ...] = ()
+    packed_args: tuple[str, ...] = ("args",)
+    packed_kwargs: tuple[str, ...] = ("kwargs",)
     gives: Gives = "result"
     raises: Dotted = ()
 
@@ -246,7 +266,7 @@ class ValueModel:
         kind: `fresh`, `clock`, `window`, `process`, `attempt`, `delivery`, `stable` (also: kept over re-execution by the
             library), `derived` (a pure function: takes the worst of its arguments and of the object it is called on).
         call: Callables; methods as `class.method`. For `derived`, `*.method` names a method of any value (`*.encode`).
-        attribute: Attributes behind a class (`celery.Task.request.id`).
+        attribute: Attributes behind a class (`celery.Task.request.id`); an item of that name too (`event["id"]`).
         item: Access paths on anything, as `attribute.attribute[key]` (`headers[X-Request-ID]`, matched without case).
         scope: For `delivery`: `message` (only a republish changes it) or `hop` (changes on each invocation, hop, session).
         when: As in `[[returns]]`.
@@ -311,15 +331,34 @@ class LockModel:
 
     Attributes:
         call: Callables that make or take it (`redis.Redis.lock`, `django.core.cache.cache.add`).
+        on_by: Option tests: without any of them it is no lock (`nx=True`).
         limit: Option tests: with any of them the lock runs out by time; empty: always.
+        endless: True: it never runs out by time; it ends with a connection, a session or a process.
         renewed_by: Option tests or `call:method` on the lock: renewed as long as the work runs.
         sql: A regular expression on a literal query that takes the lock (`pg_try_advisory_lock`).
     """
 
     call: Subjects = ()
+    on_by: OptionTests = ()
     limit: OptionTests = ()
+    endless: bool = False
     renewed_by: OptionTests = ()
     sql: Regex = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionModel:
+    """`[[transaction]]`: `with NAME(…):` or `@NAME` holds writes back until its end.
+
+    What is stored inside is not there for the next run when the call after it, still inside, fails.
+
+    Attributes:
+        call: The context managers and decorators (`django.db.transaction.atomic`).
+        off_by: Option tests that make it none (`autocommit=True`).
+    """
+
+    call: Subjects
+    off_by: OptionTests = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,6 +488,7 @@ class ModelFile:
     value: tuple[ValueModel, ...] = ()
     record: tuple[RecordModel, ...] = ()
     lock: tuple[LockModel, ...] = ()
+    transaction: tuple[TransactionModel, ...] = ()
     guard: tuple[GuardModel, ...] = ()
     memo: tuple[MemoModel, ...] = ()
     noreturn: tuple[NoReturn, ...] = ()
