@@ -87,7 +87,7 @@ class Lineage:
         cut = len(name)
         while cut > 0:
             main = self._names.get(name[:cut])
-            if main is not None:
+            if main is not None and not _inside(main, name, cut):
                 return main + name[cut:]
             cut = name.rfind(".", 0, cut)
         return None
@@ -100,3 +100,8 @@ class Lineage:
             found.update(dict.fromkeys(fresh))
             layer = tuple(up for base in fresh for up in self._direct.get(base, ()))
         return tuple(found)
+
+
+def _inside(main: str, name: str, cut: int) -> bool:
+    """The name is already below the main one: `a.b.c`, where `a` is an alias of `a.b`."""
+    return len(main) > cut and f"{name}.".startswith(f"{main}.")

@@ -10,6 +10,7 @@ characters inside one dotted part (`django.db.models.*Field`); a leading `*.` fo
   "autoretry_for="      the keyword is given, with anything but None, False, 0 or an empty list;
   "call:self.retry"     the body calls this (`self` stands for the task instance); for a `call` context, the body of the
                         function that makes the call.
+A number in front of the `=` is a position (`"0="`: something is given first).
 Options are looked for where the context gets them: on the decorator, on the call, on the call that made the instance
 (`Retrying(…)` for `for attempt in retrying`), and for `method` among the attributes of the class.
 
@@ -197,7 +198,6 @@ class ContextModel:
         bound_by: Option test: the function gets the instance as its first argument (`bind=True`): call arguments shift by one.
         calls: Method names on the decorated function that call it (`delay`, `send`): direct arguments.
         packed_calls: The same with `args=`/`kwargs=` (`apply_async`, `send_with_options`).
-        keeps_result: What the function gives is journaled: a drawn result is stable for the code that calls it (a durable step).
         path_argument: A regular expression that the first literal argument must match when the receiver is *unresolved*
             (`^/` for routes). Empty: an unresolved receiver matches only in files that import the library.
         library: The distribution that the file describes.
