@@ -1,0 +1,236 @@
+"""The program as the analysis sees it: modules on demand, names joined across files.
+
+A module is parsed and lowered when a question needs it. Callers are found by the bytes of a name first, so that the cost
+follows the code that takes part, not the size of the repository. Knows Python only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from stripe_idem_lint.ir import nodes as ir
+from stripe_idem_lint.link import flow as flows
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One file of the program.
+
+    Attributes:
+        path: As discovery named it.
+        modules: The dotted names it can be imported under, the surest first.
+        package: The package that relative imports start from.
+        root: The folder that holds its top package (or the file itself); short names reach from there only.
+    """
+
+    path: str
+    modules: tuple[str, ...]
+    package: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FunctionRef:
+    path: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ClassRef:
+    path: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRef:
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A dotted name that leads out of the program (`stripe.Charge.create`)."""
+
+    name: str
+
+
+class Program:
+    """All files, lowered when asked for.
+
+    Args:
+        units: The files.
+        read: Gives a file's bytes.
+        lower: Gives a file's module; None when it cannot be analysed (the caller keeps the reason).
+        never: Dotted spellings of calls that do not come back.
+    """
+
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        read: Callable[[str], bytes],
+        lower: Callable[[str], ir.Module | None],
+        never: frozenset[str] = frozenset(),
+    ) -> None:
+        self._units = {unit.path: unit for unit in units}
+        self._read = read
+        self._lower = lower
+        self._never = never
+        self._modules: dict[str, ir.Module | None] = {}
+        self._flows: dict[tuple[str, str, int], flows.Flow] = {}
+        self._mentions: dict[str, tuple[str, ...]] = {}
+        self._by_name: dict[str, list[Unit]] = {}
+        for unit in units:
+            for name in unit.modules:
+                self._by_name.setdefault(name, []).append(unit)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self._units)
+
+    def unit(self, path: str) -> Unit:
+        return self._units[path]
+
+    def module(self, path: str) -> ir.Module | None:
+        """The lowered file; None when it cannot be analysed."""
+        if path not in self._modules:
+            self._modules[path] = self._lower(path)
+        return self._modules[path]
+
+    @property
+    def loaded(self) -> int:
+        """How many files had to be parsed so far."""
+        return len(self._modules)
+
+    def function(self, ref: FunctionRef) -> ir.Function:
+        module = self._modules[ref.path]
+        assert module is not None
+        return module.functions[ref.index]
+
+    def cls(self, ref: ClassRef) -> ir.Class:
+        module = self._modules[ref.path]
+        assert module is not None
+        return module.classes[ref.index]
+
+    # --- flow
+
+    def function_flow(self, ref: FunctionRef) -> flows.Flow:
+        function = self.function(ref)
+        return self._flow(ref.path, "f", ref.index, function.body, function.params)
+
+    def class_flow(self, ref: ClassRef) -> flows.Flow:
+        return self._flow(ref.path, "c", ref.index, self.cls(ref).body, ())
+
+    def module_flow(self, path: str) -> flows.Flow:
+        module = self.module(path)
+        assert module is not None
+        return self._flow(path, "m", 0, module.body, ())
+
+    def _flow(
+        self, path: str, kind: str, index: int, body: tuple[ir.Stmt, ...], params: tuple[ir.Param, ...]
+    ) -> flows.Flow:
+        key = (path, kind, index)
+        if key not in self._flows:
+            module = self.module(path)
+            assert module is not None
+            self._flows[key] = flows.analyse(module, body, params, self._never)
+        return self._flows[key]
+
+    # --- names
+
+    def find_module(self, name: str, importer: str) -> str | None:
+        """The file of an absolute module name as `importer` sees it."""
+        found = self._by_name.get(name)
+        if not found:
+            return None
+        home = self._units[importer]
+        near = found
+        if "." not in name:
+            near = [u for u in found if u.root in ("", home.root) or importer.startswith(f"{u.root}/")]
+        if not near:
+            return None
+        return min(near, key=lambda u: (u.root != home.root, -_shared(u.path, importer), u.path)).path
+
+    def imported(self, stmt: ir.Import | ir.ImportFrom, importer: str) -> ModuleRef | External | tuple[str, str]:
+        """What an import binds: a module, something outside, or (file, name in it)."""
+        if isinstance(stmt, ir.Import):
+            name = stmt.module if stmt.whole else stmt.module.partition(".")[0]
+            path = self.find_module(name, importer)
+            return ModuleRef(path) if path is not None else External(name)
+        module = self._absolute(stmt, importer)
+        whole = f"{module}.{stmt.source}" if module else stmt.source
+        path = self.find_module(module, importer) if module else None
+        inner = self.find_module(whole, importer)
+        if path is not None:
+            source = self.module(path)
+            if inner is not None and (source is None or stmt.source not in self.module_flow(path).everything):
+                return ModuleRef(inner)
+            return (path, stmt.source)
+        if inner is not None:
+            return ModuleRef(inner)
+        return External(whole)
+
+    def _absolute(self, stmt: ir.ImportFrom, importer: str) -> str:
+        if not stmt.level:
+            return stmt.module
+        package = self._units[importer].package.split(".") if self._units[importer].package else []
+        if stmt.level > 1:
+            package = package[: len(package) - (stmt.level - 1)]
+        return ".".join([*package, *([stmt.module] if stmt.module else [])])
+
+    def submodule(self, path: str, name: str) -> str | None:
+        """`package.name` where `path` is the package's `__init__`."""
+        unit = self._units[path]
+        if not path.endswith("__init__.py"):
+            return None
+        return self.find_module(f"{unit.modules[0]}.{name}", path) if unit.modules else None
+
+    # --- finding places by name
+
+    def mentioning(self, word: str) -> tuple[str, ...]:
+        """Files whose bytes hold `word` as a whole identifier, in order."""
+        if word not in self._mentions:
+            pattern = re.compile(rb"(?<![\w])" + re.escape(word.encode()) + rb"(?![\w])")
+            needle = word.encode()
+            found = []
+            for path in self._units:
+                data = self._read(path)
+                if needle in data and pattern.search(data):
+                    found.append(path)
+            self._mentions[word] = tuple(found)
+        return self._mentions[word]
+
+    def mentioning_bytes(self, needles: Sequence[bytes]) -> tuple[str, ...]:
+        """Files that hold one of `needles` anywhere, letters compared without case."""
+        pattern = re.compile(b"|".join(re.escape(needle) for needle in needles), re.IGNORECASE)
+        return tuple(path for path in self._units if pattern.search(self._read(path)))
+
+    def definitions(self, name: str) -> tuple[FunctionRef, ...]:
+        """All functions of the program called `name`."""
+        found = []
+        for path in self.mentioning(name):
+            if re.search(rb"def\s+" + re.escape(name.encode()) + rb"\b", self._read(path)) is None:
+                continue
+            module = self.module(path)
+            if module is not None:
+                found.extend(FunctionRef(path, f.index) for f in module.functions if f.name == name)
+        return tuple(found)
+
+
+def bodies(module: ir.Module) -> Iterator[tuple[str, int, tuple[ir.Stmt, ...]]]:
+    """All bodies of a file: (`m`, `f` or `c`, number, statements)."""
+    yield "m", 0, module.body
+    for function in module.functions:
+        yield "f", function.index, function.body
+    for cls in module.classes:
+        yield "c", cls.index, cls.body
+
+
+def _shared(one: str, two: str) -> int:
+    """How many leading folders two paths share."""
+    count = 0
+    for a, b in zip(one.split("/")[:-1], two.split("/")[:-1], strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
