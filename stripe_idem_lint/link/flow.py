@@ -38,6 +38,7 @@ class Def:
             (`x.name = value`), `update` (`x.update(value)`), `default` (`x.setdefault(key, value)`), `present` and `missing`
             (a branch has shown that `x` + `path` is so), `reset` (a method may have changed it: `name`), `append`.
         at: Number of the statement or expression that defines.
+        root: For changes: the name that is changed; when `base` is empty it belongs to an outer scope.
         path: Accesses behind `value` (unpacking: `[0]`), or for `attribute`, `present`, `missing`: the part that is meant.
         needs: Conditions under which the definition is made.
     """
@@ -51,6 +52,7 @@ class Def:
     name: str = ""
     stmt: ir.Stmt | None = None
     needs: tuple[Need, ...] = ()
+    root: str = ""
 
 
 _Env = dict[str, tuple[Def, ...]]
@@ -299,7 +301,7 @@ class _Walker:
             return
         root, prefix = split
         definition = Def(
-            kind, at, value, path, env.get(root, ()), key, "\0".join((*prefix, *inner)), needs=needs
+            kind, at, value, path, env.get(root, ()), key, "\0".join((*prefix, *inner)), needs=needs, root=root
         )
         self._define(env, root, definition)
 
@@ -326,24 +328,24 @@ class _Walker:
         if method == "update" and not prefix:
             for arg in call.args:
                 if arg.name is None:
-                    made.append(Def("update", call.at, arg.value, base=base, name=inner, needs=needs))
+                    made.append(Def("update", call.at, arg.value, base=base, name=inner, needs=needs, root=root))
                 else:
                     key = ir.Const(call.at, arg.name)
-                    made.append(Def("item", call.at, arg.value, (), base, key, inner, needs=needs))
+                    made.append(Def("item", call.at, arg.value, (), base, key, inner, needs=needs, root=root))
                 base = (made[-1],)
         elif method == "update":
             for arg in call.args:
-                made.append(Def("update", call.at, arg.value, base=base, name=inner, needs=needs))
+                made.append(Def("update", call.at, arg.value, base=base, name=inner, needs=needs, root=root))
                 base = (made[-1],)
         elif method == "setdefault" and len(call.args) == 2:
             first, second = call.args
-            made.append(Def("default", call.at, second.value, (), base, first.value, inner, needs=needs))
+            made.append(Def("default", call.at, second.value, (), base, first.value, inner, needs=needs, root=root))
         elif method == "pop" and call.args and not prefix:
             env = dict(env)
             self._removed(env, call, needs)
             return env
         elif method in ("append", "add") and len(call.args) == 1 and not prefix:
-            made.append(Def("append", call.at, call.args[0].value, base=base, name=inner, needs=needs))
+            made.append(Def("append", call.at, call.args[0].value, base=base, name=inner, needs=needs, root=root))
         elif not prefix and base:
             made.append(Def("reset", call.at, call, base=base, name=method, needs=needs))
         if not made:

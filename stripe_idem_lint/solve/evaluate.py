@@ -280,15 +280,17 @@ class Evaluator:
             return self._all(frame, definitions)
         if name in frame.flow.everything and name not in frame.flow.outer and frame.owner is None:
             return self._all(frame, frame.flow.final(name))
+        return self._outer(frame, name, at)
+
+    def _outer(self, frame: Frame, name: str, at: int = -1) -> Vals:
+        """A name of an enclosing function, of the module, or a builtin."""
         scope = frame.closure
-        if isinstance(frame.owner, ClassRef) and scope is None:
-            scope = None
         while scope is not None:
             if name in scope.flow.everything and name not in scope.flow.outer:
                 return self._closed_over(scope, name)
             scope = scope.closure
         module = self.module_frame(frame.path)
-        if name in module.flow.everything:
+        if name in module.flow.everything and frame is not module:
             return self._all(module, module.flow.final(name))
         found = self._starred(module, name)
         if found:
@@ -373,7 +375,7 @@ class Evaluator:
                 return (Val(Unknown("a caught exception"), frame, d.at),)
 
     def _changed(self, frame: Frame, d: Def) -> Vals:
-        base = self._all(frame, d.base)
+        base = self._all(frame, d.base) if d.base or not d.root else self._outer(frame, d.root)
         if d.kind == "reset":
             if d.name in self.reloads:
                 return tuple(self._reloaded(v) for v in base)
@@ -514,6 +516,8 @@ class Evaluator:
         typed: dict[int, str] = {}
         bound = False
         for model, args in self.models_of(ref):
+            if model.on_by and not any_holds(self, model.on_by, args):
+                continue
             binds = bool(model.bound_by) and any_holds(self, model.bound_by, args)
             bound = bound or binds
             for key, cls in model.parameters:

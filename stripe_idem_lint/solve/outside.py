@@ -18,6 +18,7 @@ from stripe_idem_lint.solve.values import (
     Instance,
     Known,
     Lazy,
+    Manager,
     Many,
     Object,
     Partial,
@@ -260,7 +261,7 @@ def _zip(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
 
 
 def _enumerate(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
-    count = Val(Born("counter", "enumerate"), frame, at)
+    count = Val(_number_of(ev, args), frame, at)
     items = args.positional[:1]
     row = Row(
         (
@@ -269,6 +270,16 @@ def _enumerate(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
         )
     )
     return (Val(Many((Lazy(frame, None, known=(Val(row, frame, at),)),)), frame, at),)
+
+
+def _number_of(ev: Evaluator, args: Arguments) -> Born:
+    """The number of an item: of a list that is read anew it names another item in the next run."""
+    for lazy in args.positional[:1]:
+        for val in ev.resolve(lazy):
+            made = val.what.made if isinstance(val.what, Object) else ""
+            if isinstance(val.what, Manager) or (made and ev.catalog.work(made)):
+                return Born("delivery", "the number of a row in a list that is read anew", "hop")
+    return Born("counter", "enumerate")
 
 
 def _range(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:

@@ -270,8 +270,9 @@ class Climber:
                     catches = tuple(n for h in handlers for n in self._handler_names(frame, h))
         if catches is None:
             return None
+        category = "task" if edge.how in ("task", "packed") else "retry"
         return Again(
-            "retry", f"{function.name}(…) calls itself", owner.path, edge.at,
+            category, f"{function.name}(…) calls itself", owner.path, edge.at,
             "the function calls itself after a failure", False, catches, False, "recursion",
         )  # fmt: skip
 
@@ -466,29 +467,33 @@ class Climber:
             return found
         wanted = spelled(called.func)
         if step.part == "body":
-            handlers = [h for h in attempt.handlers if self._calls(h.body, wanted)]
-        elif step.part == "handler" and self._calls(attempt.body, wanted):
+            handlers = [h for h in attempt.handlers if self._again_in(h.body, called)]
+        elif step.part == "handler" and self._again_in(attempt.body, called):
             handlers = [attempt.handlers[step.number]]
         else:
             return found
+        if self._is_sink(frame, called):
+            return found
         for handler in handlers:
-            if step.part == "body" and self._is_sink(frame, called):
-                continue
+            first = attempt.body if step.part == "handler" else handler.body
+            same = any(_same_arguments(call, called) for call in self._again_in(first, called))
             again = Again(
-                "retry", f"except around {wanted}(…)", hop.path, handler.at,
+                "retry" if same else "batch", f"except around {wanted}(…)", hop.path, handler.at,
                 "the call is made again in the except of its own try", False,
                 self._handler_names(frame, handler), False, "handler",
             )  # fmt: skip
             found = _hit(found, attempt.at, step.end, again)
         return found
 
+    def _again_in(self, body: tuple[ir.Stmt, ...], called: ir.Call) -> list[ir.Call]:
+        """Calls of the same function in other statements."""
+        wanted = spelled(called.func)
+        return [call for call in calls_in(body) if wanted and spelled(call.func) == wanted]
+
     def _is_sink(self, frame: Frame, call: ir.Call) -> bool:
         from stripe_idem_lint.solve.sinks import sink_calls
 
         return next(iter(sink_calls(self.ev, frame, call)), None) is not None
-
-    def _calls(self, body: tuple[ir.Stmt, ...], wanted: str) -> bool:
-        return bool(wanted) and any(spelled(call.func) == wanted for call in calls_in(body))
 
     def _of_inside(
         self,
@@ -575,6 +580,8 @@ class Climber:
                 continue
             end = regions.end_of(module, stmt)
             encloses = stmt.at < hop.at < end
+            if encloses and stmt.orelse and any(c for c in calls_in(stmt.orelse)):
+                continue
             if not encloses and not regions.leaves(stmt.body) and not _skips(stmt.body):
                 continue
             if self._asks_state(stmt.test):
@@ -782,6 +789,13 @@ def _all_expressions(module: ir.Module) -> Iterator[ir.Expr]:
     for function in module.functions:
         yield from function.decorators
         yield from (p.default for p in function.params if p.default is not None)
+
+
+def _same_arguments(one: ir.Call, two: ir.Call) -> bool:
+    """The first argument is spelled alike: the same work."""
+    first = [a.value for a in one.args if a.name is None][:1]
+    second = [a.value for a in two.args if a.name is None][:1]
+    return [text(a) for a in first] == [text(a) for a in second]
 
 
 def _hit(way: _Way, start: int, end: int, again: Again) -> _Way:
