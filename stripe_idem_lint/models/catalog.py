@@ -115,13 +115,8 @@ class Catalog:
         self._value_calls = self._index(lambda file: file.value, _value_call_names)
         self._value_attributes = self._index(lambda file: file.value, lambda row: row.attribute)
         self._items = ItemIndex(self._rows(lambda file: file.value, lambda row: row.item))
-        self._derived = frozenset(
-            name.removeprefix("*.")
-            for file in self.files
-            for row in file.value
-            for name in row.call
-            if _is_derived_method(row, name)
-        )
+        self._derived = self._methods_of_any_value(lambda row: True)
+        self._cutting = self._methods_of_any_value(lambda row: row.cuts)
         self._records = self._index(
             lambda file: file.record, lambda row: (*row.base, *row.decorator)
         )
@@ -265,6 +260,10 @@ class Catalog:
         """The method gives a pure function of its object and arguments, whatever the object is."""
         return method in self._derived
 
+    def cutting_method(self, method: str) -> bool:
+        """The method cuts a clock to a window of a minute or longer."""
+        return method in self._cutting
+
     def match_item(self, path: tuple[str, ...]) -> ValueModel | None:
         """The kind of what an access path leads to.
 
@@ -362,6 +361,15 @@ class Catalog:
     ) -> NameIndex[Row]:
         lineage = self._lineage
         return NameIndex(self._rows(table, names), lineage.canonical, lineage.readings)
+
+    def _methods_of_any_value(self, wanted: Callable[[ValueModel], bool]) -> frozenset[str]:
+        return frozenset(
+            name.removeprefix("*.")
+            for file in self.files
+            for row in file.value
+            for name in row.call
+            if _is_derived_method(row, name) and wanted(row)
+        )
 
     def _context(self, names: Callable[[ContextModel], Iterable[str]]) -> NameIndex[ContextModel]:
         return self._index(lambda file: file.context, names)

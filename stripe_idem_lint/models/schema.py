@@ -268,6 +268,7 @@ class ValueModel:
         call: Callables; methods as `class.method`. For `derived`, `*.method` names a method of any value (`*.encode`).
         attribute: Attributes behind a class (`celery.Task.request.id`); an item of that name too (`event["id"]`).
         item: Access paths on anything, as `attribute.attribute[key]` (`headers[X-Request-ID]`, matched without case).
+        cuts: For `derived`: True: a clock that it is called on becomes a window (`.date()`, `.start_of("month")`).
         scope: For `delivery`: `message` (only a republish changes it) or `hop` (changes on each invocation, hop, session).
         when: As in `[[returns]]`.
         off_by: Option tests that make the row not apply (`random.Random` given a seed).
@@ -277,6 +278,7 @@ class ValueModel:
     call: Subjects = ()
     attribute: Subjects = ()
     item: tuple[str, ...] = ()
+    cuts: bool = False
     scope: Scope = ""
     when: Pairs = ()
     off_by: OptionTests = ()
