@@ -1,0 +1,1 @@
+"""The billing service of a small marketplace: orders, subscriptions, sellers and what they are owed."""
