@@ -162,6 +162,10 @@ HISTORY = (
 )
 
 
+# Resources that are read as parts of another one only.
+PARTS = frozenset({"stripe.BankAccount", "stripe.InvoiceLineItem"})
+
+
 def main(argv: list[str]) -> int:
     if len(argv) != 1:
         print(__doc__, file=sys.stderr)
@@ -201,7 +205,8 @@ def _twins(name: str) -> tuple[str, ...]:
 
 def _collection(path: str, calls: Iterable[str]) -> tuple[str, ...]:
     """`transfer.reversals.create`, for an endpoint that makes a part of a resource."""
-    made = re.fullmatch(r"/v1/\w+/\{\}/(\w+)", path)
+    # `Account.persons` is a method that reads them.
+    made = re.fullmatch(r"/v1/\w+/\{\}/(?!persons$)(\w+)", path)
     owners = [match[1] for call in calls if (match := _PART_METHOD.fullmatch(call))]
     return tuple(
         call for owner in owners[:1] if made for call in _twins(f"{owner}.{made[1]}.create")
@@ -276,6 +281,8 @@ def _with_reading(name: str, calls: set[str], known: set[str]) -> list[str]:
     }
     made = {twin for owner in owners for twin in _twins(f"{owner}.create")} & known
     read = {twin for owner in owners for twin in _twins(f"{owner}.retrieve")}
+    if name in PARTS:
+        read = set()
     return sorted(calls | made | read)
 
 
