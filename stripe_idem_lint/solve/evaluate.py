@@ -8,6 +8,7 @@ are known through the catalog alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.flow import Def
@@ -49,8 +50,13 @@ from stripe_idem_lint.solve.values import (
 
 MOST = 24
 """Alternatives kept per expression."""
-DEEPEST = 14
+DEEPEST = 10
 """Frames below one another."""
+FUEL = 600
+"""Calls of project functions that one question may look into."""
+
+if TYPE_CHECKING:
+    from stripe_idem_lint.solve.origin import Source
 
 Vals = tuple[Val, ...]
 
@@ -65,8 +71,17 @@ class Evaluator:
         self.saves = frozenset(name for record in records for name in record.save)
         self.reloads = frozenset(name for record in records for name in record.reload)
         self.dumps = frozenset(name for record in records for name in record.dump)
+        self.verbs = frozenset(
+            name.rpartition(".")[2]
+            for file in catalog.files
+            for names in (*(s.call for s in file.sink), *((*h.call, *h.method_call) for h in file.http))
+            for name in names
+        )
+        self.origins: dict[tuple[int, bool], tuple[Val, tuple[Source, ...]]] = {}
         self._memo: dict[tuple[int, int], tuple[Frame, ir.Expr, Vals]] = {}
         self._busy: set[tuple[int, int]] = set()
+        self._made: dict[tuple[int, int], tuple[Frame, Def, Vals]] = {}
+        self._fuel = FUEL
         self._frames: dict[tuple[str, object], Frame] = {}
         self._access_depth = 0
         self._typed: dict[FunctionRef, tuple[dict[int, str], bool]] = {}
@@ -115,10 +130,16 @@ class Evaluator:
         depth = caller.depth + 1 if caller is not None else 0
         return Frame(ref.path, ref, self.program.function_flow(ref), caller, site, args, closure, this, depth)
 
+    def refuel(self) -> None:
+        """A new question begins: it may look into `FUEL` calls."""
+        self._fuel = FUEL
+
     def forget(self) -> None:
         """Drops remembered values when there are many."""
         if len(self._memo) > 200_000:
             self._memo.clear()
+            self._made.clear()
+            self.origins.clear()
 
     # --- expressions
 
@@ -328,16 +349,20 @@ class Evaluator:
     def defined(self, frame: Frame, definition: Def) -> Vals:
         """What a definition gives."""
         key = (id(frame), id(definition))
+        known = self._made.get(key)
+        if known is not None:
+            return known[2]
         if key in self._busy:
             return ()
         self._busy.add(key)
         try:
-            vals = self._defined(frame, definition)
+            vals = self._defined(frame, definition)[:MOST]
         finally:
             self._busy.discard(key)
         if definition.needs:
             needs = tuple(Condition(frame, need.value) for need in definition.needs)
             vals = tuple(Val(v.what, v.frame, v.at, v.needs + needs, v.sure) for v in vals)
+        self._made[key] = (frame, definition, vals)
         return vals
 
     def _defined(self, frame: Frame, definition: Def) -> Vals:
@@ -1316,8 +1341,11 @@ class Evaluator:
 
     def _inline(self, what: Callable_, args: Arguments, frame: Frame, at: int) -> Vals:
         """Evaluates a project function for these arguments."""
-        if frame.depth >= DEEPEST or self._recursive(frame, what.ref):
+        if self._recursive(frame, what.ref):
             return (Val(Unknown("recursion"), frame, at),)
+        if frame.depth >= DEEPEST or self._fuel <= 0:
+            return (Val(Unknown("calls too deep to follow"), frame, at),)
+        self._fuel -= 1
         function = self.program.function(what.ref)
         inner = self.bound_frame(what.ref, frame, at, args, what.closure, what.this)
         if function.generator:

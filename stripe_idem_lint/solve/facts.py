@@ -189,6 +189,7 @@ class _Solver:
         chains = self.climber.chains(site)
         name = site.name
         for chain in chains:
+            self.ev.refuel()
             frames = self.climber.frames(chain)
             sink = self._sink(frames[0], site)
             if sink is None:

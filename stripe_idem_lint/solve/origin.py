@@ -69,14 +69,33 @@ def sources(ev: Evaluator, vals: tuple[Val, ...]) -> tuple[Source, ...]:
     """The origins of a key with these alternatives."""
     found: list[Source] = []
     for val in vals:
-        made = _of(ev, val, True, 0)
+        made = _known(ev, val, True, 0)
         found.extend(replace(source, sure=True) if val.sure else source for source in made)
     return _unique(found)
+
+
+MOST = 48
+"""Origins kept per value: beyond that the first unstable ones tell enough."""
+
+
+def _known(ev: Evaluator, val: Val, alone: bool, depth: int) -> tuple[Source, ...]:
+    """The origins of one value, remembered: parts of parts come up many times."""
+    key = (id(val), alone)
+    known = ev.origins.get(key)
+    if known is None:
+        ev.origins[key] = (val, ())
+        found = _unique(list(_of(ev, val, alone, depth)))
+        unstable = [s for s in found if s.kind in UNSTABLE or s.kind in ("hole", "missing")]
+        others = [s for s in found if s not in unstable]
+        ev.origins[key] = known = (val, tuple([*unstable, *others][:MOST]))
+    return known[1]
 
 
 def _unique(found: list[Source]) -> tuple[Source, ...]:
     kept: dict[tuple[str, str, int, int, tuple[int, ...]], Source] = {}
     for source in found:
+        if len(source.needs) > 1:
+            source = replace(source, needs=tuple({(id(n.frame), id(n.expr)): n for n in source.needs}.values())[:8])
         needs = tuple(id(n.expr) for n in source.needs)
         kept.setdefault((source.kind, source.frame.path, id(source.frame), source.at, needs), source)
     return tuple(kept.values())
@@ -106,15 +125,15 @@ def _of(ev: Evaluator, val: Val, alone: bool, depth: int) -> Iterator[Source]:
             for lazy, star in items:
                 vals = ev.access(ev.resolve(lazy), "[*]") if star else ev.resolve(lazy)
                 for inner in vals:
-                    yield from _of(ev, inner, False, depth + 1)
+                    yield from _known(ev, inner, False, depth + 1)
         case Many(items):
             for lazy in items:
                 for inner in ev.resolve(lazy):
-                    yield from _of(ev, inner, False, depth + 1)
+                    yield from _known(ev, inner, False, depth + 1)
         case Table(entries):
             for key, lazy in entries:
                 for inner in ev.resolve(lazy):
-                    yield from _of(ev, inner, False, depth + 1)
+                    yield from _known(ev, inner, False, depth + 1)
         case Unknown(reason, trail):
             model = ev.catalog.match_item(trail) if trail else None
             if model is not None:
@@ -134,7 +153,7 @@ def _of_text(ev: Evaluator, val: Val, what: Text, depth: int) -> Iterator[Source
     others: list[Source] = []
     for lazy in what.parts:
         for inner in ev.resolve(lazy):
-            for source in _of(ev, inner, False, depth + 1):
+            for source in _known(ev, inner, False, depth + 1):
                 (unstable if source.kind in UNSTABLE or source.kind == "hole" else others).append(source)
     if what.op in ("process", "default"):
         unstable = [_process(s) for s in unstable]
@@ -196,7 +215,7 @@ def _of_instance(ev: Evaluator, val: Val, what: Instance, alone: bool, depth: in
         if method is not None:
             made = ev._inline(Callable_(method, None, val), Arguments(), val.frame, val.at)
             for inner in made:
-                yield from _of(ev, inner, False, depth + 1)
+                yield from _known(ev, inner, False, depth + 1)
             return
     _, outer = ev.bases_of(what.ref)
     if what.how in ("made", "open") and what.record is None and not outer:
@@ -211,7 +230,7 @@ def _of_changed(ev: Evaluator, val: Val, what: Changed, alone: bool, depth: int)
     """A changed value as a whole: what it was, and what was put into it (`digest.update(x)`)."""
     if what.change.kind in ("update", "append", "item"):
         for inner in ev.values(what.frame, what.change.value):
-            yield from _of(ev, inner, False, depth + 1)
+            yield from _known(ev, inner, False, depth + 1)
     if what.change.kind == "reset" and what.change.value is not None:
         call = what.change.value
         from stripe_idem_lint.ir import nodes as ir
@@ -219,9 +238,9 @@ def _of_changed(ev: Evaluator, val: Val, what: Changed, alone: bool, depth: int)
         if isinstance(call, ir.Call) and what.change.name == "update":
             for arg in call.args:
                 for inner in ev.values(what.frame, arg.value):
-                    yield from _of(ev, inner, False, depth + 1)
+                    yield from _known(ev, inner, False, depth + 1)
     for inner in what.base:
-        yield from _of(ev, inner, alone, depth + 1)
+        yield from _known(ev, inner, alone, depth + 1)
 
 
 def owner_name(ev: Evaluator, frame: Frame) -> str:

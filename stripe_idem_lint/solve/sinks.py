@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from stripe_idem_lint.ir import nodes as ir
+from stripe_idem_lint.link.flow import Def
 from stripe_idem_lint.link.program import FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, EdgeModel, HttpClient, SinkModel
 from stripe_idem_lint.solve.evaluate import Evaluator, is_absent, joined
@@ -74,10 +75,45 @@ class KeyArgument:
 
 def sink_calls(ev: Evaluator, frame: Frame, call: ir.Call) -> Iterator[SinkCall]:
     """The sinks that a call expression executes in this frame, itself or through a function it hands over."""
+    if not _worth_asking(ev, frame, call):
+        return
     args = ev.arguments(frame, call.args)
     for callee in callees(ev, frame, call):
         yield from _direct(ev, callee, args, call.at, frame)
         yield from _handed(ev, callee, args, call, frame)
+
+
+def _worth_asking(ev: Evaluator, frame: Frame, call: ir.Call) -> bool:
+    """By its looks the call may be a sink or hand one over; most calls of a file are neither."""
+    if not isinstance(call.func, ir.Attr) or call.func.name in ev.verbs:
+        return True
+    return any(may_be_sink(ev, frame, arg.value) for arg in call.args)
+
+
+def may_be_sink(ev: Evaluator, frame: Frame, expr: ir.Expr, depth: int = 0) -> bool:
+    """By its looks the expression may be a function of the service."""
+    match expr:
+        case ir.Attr(_, _, name):
+            return name in ev.verbs
+        case ir.Call(_, _, args):
+            return depth < 2 and any(may_be_sink(ev, frame, arg.value, depth + 1) for arg in args)
+        case ir.Choice(_, _, then, other):
+            return any(may_be_sink(ev, frame, part, depth + 1) for part in (then, other))
+        case ir.Name(at=at, id=name):
+            definitions = frame.flow.reaching(name, at) or tuple(
+                ev.module_frame(frame.path).flow.everything.get(name, ())
+            )
+            return depth < 3 and any(_defines_sink(ev, frame, d, depth) for d in definitions)
+        case _:
+            return False
+
+
+def _defines_sink(ev: Evaluator, frame: Frame, definition: Def, depth: int) -> bool:
+    if definition.kind == "param":
+        return frame.args is not None
+    if definition.kind in ("present", "missing", "reset"):
+        return any(_defines_sink(ev, frame, base, depth + 1) for base in definition.base) if depth < 3 else False
+    return definition.value is not None and may_be_sink(ev, frame, definition.value, depth + 1)
 
 
 def callees(ev: Evaluator, frame: Frame, call: ir.Call) -> tuple[Val, ...]:
@@ -239,7 +275,7 @@ def _handed(
     if isinstance(what, External) and ev.catalog.sink(what.name) is not None:
         return
     for number, arg in enumerate(call.args):
-        if arg.star or not isinstance(arg.value, ir.Attr | ir.Name):
+        if arg.star or isinstance(arg.value, ir.Call) or not may_be_sink(ev, frame, arg.value):
             continue
         key = arg.name if arg.name is not None else str(number)
         yield from _given(ev, EdgeModel((), (key,)), args, call, frame)
@@ -260,7 +296,7 @@ def _given(
 def handed_sinks(ev: Evaluator, args: Arguments) -> bool:
     """One of the arguments is a function of the service."""
     for lazy in (*args.positional, *(z for _, z in args.named)):
-        if not isinstance(lazy.expr, ir.Attr | ir.Name | ir.Call):
+        if lazy.expr is None or not may_be_sink(ev, lazy.frame, lazy.expr):
             continue
         for val in ev.resolve(lazy):
             target = val.what.target if isinstance(val.what, Partial) else val
@@ -417,6 +453,7 @@ def find_sites(ev: Evaluator, path: str) -> list[Site]:
     for owner, frame, body in _bodies(ev, path, module):
         for call in calls_in(body):
             hop = Hop(path, owner, call.at)
+            ev.refuel()
             for sink in sink_calls(ev, frame, call):
                 found.append(Site((hop,), call, sink.name, (path, sink.at)))
             found.extend(_inside_helpers(ev, frame, call, (hop,), 0))
