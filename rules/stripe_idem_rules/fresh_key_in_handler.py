@@ -7,7 +7,9 @@ from stripe_idem_rules._unstable import UnstableKey
 class FreshKeyInHandler(UnstableKey):
     code = "SIL103"
     name = "fresh-key-in-handler"
-    summary = "A key is drawn in a handler that is entered again for the same request, message or task."
+    summary = (
+        "A key is drawn in a handler that is entered again for the same request, message or task."
+    )
     rank = 200
     kinds = frozenset({"fresh"})
     categories = frozenset({"http", "webhook", "message", "task", "serverless", "tool"})

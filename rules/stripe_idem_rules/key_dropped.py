@@ -52,5 +52,7 @@ Handing the key on is what the signature promises; a person confirms that all ca
         marks, fix = (call.dropped,), FixIntent("thread", call.dropped.note)
         for exposure in call.exposures:
             if exposure.origin.kind == "missing":
-                yield Verdict(level(call, exposure), message, exposure.origin, exposure, advice, marks, fix)
+                yield Verdict(
+                    level(call, exposure), message, exposure.origin, exposure, advice, marks, fix
+                )
         yield Verdict(Severity.WARNING, message, None, None, advice, marks, fix)

@@ -10,7 +10,9 @@ class TimeWindowInKey(UnstableKey):
     rank = 100
     default = False
     kinds = frozenset({"window"})
-    sentence = "The key contains a clock cut to a window, and the next run may fall into the next one"
+    sentence = (
+        "The key contains a clock cut to a window, and the next run may fall into the next one"
+    )
     page = """
 ## What it finds
 

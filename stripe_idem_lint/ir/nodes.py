@@ -495,7 +495,9 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Sequence(_, _, items):
             return tuple(item.value for item in items)
         case Comprehension(_, _, key, element, clauses):
-            loops = tuple(part for clause in clauses for part in (clause.iter, clause.target, *clause.tests))
+            loops = tuple(
+                part for clause in clauses for part in (clause.iter, clause.target, *clause.tests)
+            )
             return (*loops, *((key,) if key is not None else ()), element)
         case Yield(_, value, _):
             return (value,) if value is not None else ()

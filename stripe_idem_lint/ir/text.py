@@ -35,10 +35,14 @@ def text(expr: ir.Expr | None) -> str:
         case ir.Unary(_, op, value):
             return f"not {text(value)}" if op == "not" else f"{op}{text(value)}"
         case ir.Mapping(_, entries):
-            return "{" + ", ".join(f"{text(k)}: {text(v)}" if k else f"**{text(v)}" for k, v in entries) + "}"
+            return (
+                "{"
+                + ", ".join(f"{text(k)}: {text(v)}" if k else f"**{text(v)}" for k, v in entries)
+                + "}"
+            )
         case ir.Sequence(_, kind, items):
-            left, right = {"list": "[]", "tuple": "()", "set": "{}"}[kind]
-            return left + ", ".join(map(_arg, items)) + right
+            brackets = {"list": "[{}]", "tuple": "({})", "set": "{{{}}}"}[kind]
+            return brackets.format(", ".join(map(_arg, items)))
         case ir.Comprehension(_, _, _, element, clauses):
             loops = " ".join(f"for {text(c.target)} in {text(c.iter)}" for c in clauses)
             return f"({text(element)} {loops})"

@@ -23,12 +23,18 @@ def level(call: CallFact, exposure: Exposure) -> Severity:
     if origin.kind == "delivery" and origin.scope != "hop" and not origin.republished:
         return Severity.INFO
     severity = Severity.ERROR
-    if exposure.plain or exposure.fixed or (origin.kind == "missing" and exposure.category == "http"):
+    if (
+        exposure.plain
+        or exposure.fixed
+        or (origin.kind == "missing" and exposure.category == "http")
+    ):
         severity = severity.lowered()
     if call.effect == "payable" or call.effect == "unknown":
         severity = severity.lowered()
     if exposure.guards:
-        severity = severity.lowered(min(severity, Severity.WARNING) if call.effect == "money" else None)
+        severity = severity.lowered(
+            min(severity, Severity.WARNING) if call.effect == "money" else None
+        )
     if call.effect == "unknown" and origin.kind == "missing" and not origin.given:
         return Severity.INFO
     return severity

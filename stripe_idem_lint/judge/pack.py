@@ -35,7 +35,9 @@ def packs() -> tuple[Pack, ...]:
     Raises:
         LintError: None is installed.
     """
-    found = tuple(sorted((Pack(e.name, e.value) for e in entry_points(group=GROUP)), key=lambda p: p.name))
+    found = tuple(
+        sorted((Pack(e.name, e.value) for e in entry_points(group=GROUP)), key=lambda p: p.name)
+    )
     if not found:
         raise LintError(f"no rule pack is installed (entry point group {GROUP})")
     return found
@@ -53,8 +55,14 @@ def rules() -> tuple[Rule, ...]:
         package = importlib.import_module(pack.package)
         for module in pkgutil.iter_modules(package.__path__, f"{pack.package}."):
             for _, cls in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-                if issubclass(cls, Rule) and not inspect.isabstract(cls) and cls.__module__ == module.name:
+                if (
+                    issubclass(cls, Rule)
+                    and not inspect.isabstract(cls)
+                    and cls.__module__ == module.name
+                ):
                     if cls.code in found:
-                        raise LintError(f"{cls.code} is defined by {cls.__module__} and by {type(found[cls.code]).__module__}")
+                        raise LintError(
+                            f"{cls.code} is defined by {cls.__module__} and by {type(found[cls.code]).__module__}"
+                        )
                     found[cls.code] = cls()
     return tuple(found[code] for code in sorted(found))

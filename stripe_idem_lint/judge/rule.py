@@ -78,7 +78,9 @@ class Rule(ABC):
         if not re.fullmatch(r"SIL\d{3}", cls.code):
             raise TypeError(f"{cls.__name__}.code must be SIL and three digits, not {cls.code!r}")
         if not re.fullmatch(r"[a-z]+(-[a-z]+)*", cls.name):
-            raise TypeError(f"{cls.__name__}.name must be words joined by hyphens, not {cls.name!r}")
+            raise TypeError(
+                f"{cls.__name__}.name must be words joined by hyphens, not {cls.name!r}"
+            )
         if not cls.summary:
             raise TypeError(f"{cls.__name__}.summary is empty")
         missing = [h for h in HEADINGS if f"## {h}\n" not in cls.page]
@@ -90,4 +92,11 @@ class Rule(ABC):
         """Verdicts on one call, the most telling first."""
 
 
-HEADINGS = ("What it finds", "Why it matters", "Example", "Use instead", "When it is wrong", "Fix safety")
+HEADINGS = (
+    "What it finds",
+    "Why it matters",
+    "Example",
+    "Use instead",
+    "When it is wrong",
+    "Fix safety",
+)

@@ -48,11 +48,17 @@ def _ask(rule: Rule, call: CallFact) -> list[Verdict]:
     try:
         return list(rule.check(call))
     except Exception as crash:
-        raise RuleCrash(f"rule {rule.code} {rule.name} failed on a call in {call.place.path}: {crash!r}") from crash
+        raise RuleCrash(
+            f"rule {rule.code} {rule.name} failed on a call in {call.place.path}: {crash!r}"
+        ) from crash
 
 
 def _order(rule: Rule, verdict: Verdict) -> tuple[int, int, int]:
     exposure = verdict.exposure
     context = CONTEXT_ORDER.index(exposure.category) if exposure is not None else len(CONTEXT_ORDER)
-    shown = min(verdict.severity, Severity.WARNING) if verdict.severity >= Severity.WARNING else verdict.severity
+    shown = (
+        min(verdict.severity, Severity.WARNING)
+        if verdict.severity >= Severity.WARNING
+        else verdict.severity
+    )
     return (-shown, rule.rank, context)

@@ -111,7 +111,9 @@ def analyse(
         never: Dotted spellings of calls that do not come back (`sys.exit`), as written in the source.
     """
     flow = Flow()
-    flow.outer = frozenset(n for s in ir.statements(body) if isinstance(s, ir.Outer) for n in s.names)
+    flow.outer = frozenset(
+        n for s in ir.statements(body) if isinstance(s, ir.Outer) for n in s.names
+    )
     walker = _Walker(module, flow, never)
     env: dict[str, tuple[Def, ...]] = {}
     for param in params:
@@ -134,7 +136,9 @@ class _Walker:
         self._continues: list[list[_Env]] = []
         self._seen: set[int] = set()
 
-    def block(self, body: tuple[ir.Stmt, ...], env: _Env | None, needs: tuple[Need, ...]) -> _Env | None:
+    def block(
+        self, body: tuple[ir.Stmt, ...], env: _Env | None, needs: tuple[Need, ...]
+    ) -> _Env | None:
         for stmt in body:
             if env is None:
                 self._dead(stmt)
@@ -172,7 +176,11 @@ class _Walker:
                 env = dict(env)
                 joined = ir.Join(at, op, (target, value))
                 if isinstance(target, ir.Name):
-                    self._define(env, target.id, Def("augment", at, joined, base=env.get(target.id, ()), needs=needs))
+                    self._define(
+                        env,
+                        target.id,
+                        Def("augment", at, joined, base=env.get(target.id, ()), needs=needs),
+                    )
                 else:
                     self._bind(env, target, "value", at, joined, (), needs)
             case ir.Evaluate(_, value):
@@ -200,18 +208,22 @@ class _Walker:
                 return self._try(stmt, env, needs), needs
             case ir.With(at, items, body):
                 env = dict(env)
-                for value, target in items:
-                    if target is not None:
-                        self._bind(env, target, "entered", at, value, (), needs)
+                for manager, name in items:
+                    if name is not None:
+                        self._bind(env, name, "entered", at, manager, (), needs)
                 return self.block(body, env, needs), needs
             case ir.Match(_, subject, cases):
                 return self._match(subject, cases, env, needs), needs
             case ir.Define(at, function):
                 env = dict(env)
-                self._define(env, self._defined_name(stmt), Def("function", at, stmt=stmt, needs=needs))
+                self._define(
+                    env, self._defined_name(stmt), Def("function", at, stmt=stmt, needs=needs)
+                )
             case ir.DefineClass(at, _):
                 env = dict(env)
-                self._define(env, self._defined_name(stmt), Def("class", at, stmt=stmt, needs=needs))
+                self._define(
+                    env, self._defined_name(stmt), Def("class", at, stmt=stmt, needs=needs)
+                )
             case ir.Import(at, _, name, _):
                 env = dict(env)
                 self._define(env, name, Def("import", at, stmt=stmt, needs=needs))
@@ -249,10 +261,11 @@ class _Walker:
                 elif isinstance(node, ir.Comprehension):
                     changed = dict(changed or env)
                     for clause in node.clauses:
-                        self._bind(changed, clause.target, "element", node.at, clause.iter, (), needs)
-                elif isinstance(node, ir.Yield):
-                    if stmt.at not in self._seen:
-                        self.flow.yields.append(node)
+                        self._bind(
+                            changed, clause.target, "element", node.at, clause.iter, (), needs
+                        )
+                elif isinstance(node, ir.Yield) and stmt.at not in self._seen:
+                    self.flow.yields.append(node)
         return changed if changed is not None else env
 
     def _define(self, env: _Env, name: str, definition: Def) -> None:
@@ -301,7 +314,15 @@ class _Walker:
             return
         root, prefix = split
         definition = Def(
-            kind, at, value, path, env.get(root, ()), key, "\0".join((*prefix, *inner)), needs=needs, root=root
+            kind,
+            at,
+            value,
+            path,
+            env.get(root, ()),
+            key,
+            "\0".join((*prefix, *inner)),
+            needs=needs,
+            root=root,
         )
         self._define(env, root, definition)
 
@@ -319,7 +340,12 @@ class _Walker:
         return env
 
     def _method(
-        self, call: ir.Call, method: str, split: tuple[str, tuple[str, ...]], env: _Env, needs: tuple[Need, ...]
+        self,
+        call: ir.Call,
+        method: str,
+        split: tuple[str, tuple[str, ...]],
+        env: _Env,
+        needs: tuple[Need, ...],
     ) -> _Env:
         root, prefix = split
         base = env.get(root, ())
@@ -328,24 +354,62 @@ class _Walker:
         if method == "update" and not prefix:
             for arg in call.args:
                 if arg.name is None:
-                    made.append(Def("update", call.at, arg.value, base=base, name=inner, needs=needs, root=root))
+                    made.append(
+                        Def(
+                            "update",
+                            call.at,
+                            arg.value,
+                            base=base,
+                            name=inner,
+                            needs=needs,
+                            root=root,
+                        )
+                    )
                 else:
                     key = ir.Const(call.at, arg.name)
-                    made.append(Def("item", call.at, arg.value, (), base, key, inner, needs=needs, root=root))
+                    made.append(
+                        Def(
+                            "item", call.at, arg.value, (), base, key, inner, needs=needs, root=root
+                        )
+                    )
                 base = (made[-1],)
         elif method == "update":
             for arg in call.args:
-                made.append(Def("update", call.at, arg.value, base=base, name=inner, needs=needs, root=root))
+                made.append(
+                    Def("update", call.at, arg.value, base=base, name=inner, needs=needs, root=root)
+                )
                 base = (made[-1],)
         elif method == "setdefault" and len(call.args) == 2:
             first, second = call.args
-            made.append(Def("default", call.at, second.value, (), base, first.value, inner, needs=needs, root=root))
+            made.append(
+                Def(
+                    "default",
+                    call.at,
+                    second.value,
+                    (),
+                    base,
+                    first.value,
+                    inner,
+                    needs=needs,
+                    root=root,
+                )
+            )
         elif method == "pop" and call.args and not prefix:
             env = dict(env)
             self._removed(env, call, needs)
             return env
         elif method in ("append", "add") and len(call.args) == 1 and not prefix:
-            made.append(Def("append", call.at, call.args[0].value, base=base, name=inner, needs=needs, root=root))
+            made.append(
+                Def(
+                    "append",
+                    call.at,
+                    call.args[0].value,
+                    base=base,
+                    name=inner,
+                    needs=needs,
+                    root=root,
+                )
+            )
         elif not prefix and base:
             made.append(Def("reset", call.at, call, base=base, name=method, needs=needs))
         if not made:
@@ -359,14 +423,22 @@ class _Walker:
         """`x = d.pop("k")` takes the key out of `d`."""
         for node in ir.walk(value):
             match node:
-                case ir.Call(at, ir.Attr(_, ir.Name(_, root), "pop"), (ir.Arg(ir.Const() as key, None, 0), *_)):
+                case ir.Call(
+                    at,
+                    ir.Attr(_, ir.Name(_, root), "pop"),
+                    (ir.Arg(ir.Const() as key, None, 0), *_),
+                ):
                     if root in env and isinstance(key.value, str):
                         gone = ir.Const(at, None)
-                        self._define(env, root, Def("item", at, gone, (), env[root], key, needs=needs))
+                        self._define(
+                            env, root, Def("item", at, gone, (), env[root], key, needs=needs)
+                        )
                 case _:
                     pass
 
-    def _if(self, stmt: ir.If, env: _Env, needs: tuple[Need, ...]) -> tuple[_Env | None, tuple[Need, ...]]:
+    def _if(
+        self, stmt: ir.If, env: _Env, needs: tuple[Need, ...]
+    ) -> tuple[_Env | None, tuple[Need, ...]]:
         then, then_needs = _assume(stmt.test, True, env, stmt.at)
         other, other_needs = _assume(stmt.test, False, env, stmt.at)
         after_then = self.block(stmt.body, then, needs + then_needs)

@@ -127,7 +127,12 @@ class Program:
         return self._flow(path, "m", 0, module.body, ())
 
     def _flow(
-        self, path: str, kind: str, index: int, body: tuple[ir.Stmt, ...], params: tuple[ir.Param, ...]
+        self,
+        path: str,
+        kind: str,
+        index: int,
+        body: tuple[ir.Stmt, ...],
+        params: tuple[ir.Param, ...],
     ) -> flows.Flow:
         key = (path, kind, index)
         if key not in self._flows:
@@ -146,12 +151,18 @@ class Program:
         home = self._units[importer]
         near = found
         if "." not in name:
-            near = [u for u in found if u.root in ("", home.root) or importer.startswith(f"{u.root}/")]
+            near = [
+                u for u in found if u.root in ("", home.root) or importer.startswith(f"{u.root}/")
+            ]
         if not near:
             return None
-        return min(near, key=lambda u: (u.root != home.root, -_shared(u.path, importer), u.path)).path
+        return min(
+            near, key=lambda u: (u.root != home.root, -_shared(u.path, importer), u.path)
+        ).path
 
-    def imported(self, stmt: ir.Import | ir.ImportFrom, importer: str) -> ModuleRef | External | tuple[str, str]:
+    def imported(
+        self, stmt: ir.Import | ir.ImportFrom, importer: str
+    ) -> ModuleRef | External | tuple[str, str]:
         """What an import binds: a module, something outside, or (file, name in it)."""
         if isinstance(stmt, ir.Import):
             name = stmt.module if stmt.whole else stmt.module.partition(".")[0]
@@ -163,7 +174,9 @@ class Program:
         inner = self.find_module(whole, importer)
         if path is not None:
             source = self.module(path)
-            if inner is not None and (source is None or stmt.source not in self.module_flow(path).everything):
+            if inner is not None and (
+                source is None or stmt.source not in self.module_flow(path).everything
+            ):
                 return ModuleRef(inner)
             return (path, stmt.source)
         if inner is not None:
@@ -207,7 +220,7 @@ class Program:
 
     def definitions(self, name: str) -> tuple[FunctionRef, ...]:
         """All functions of the program called `name`."""
-        found = []
+        found: list[FunctionRef] = []
         for path in self.mentioning(name):
             if re.search(rb"def\s+" + re.escape(name.encode()) + rb"\b", self._read(path)) is None:
                 continue

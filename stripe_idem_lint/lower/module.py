@@ -235,7 +235,9 @@ class _Lowering:
         index = len(self.classes)
         qualname = self._qualname(node.name.value)
         parent, _ = self._owner()
-        placeholder = ir.Class(index, at, node.name.value, qualname, bases, decorators, (), (), parent)
+        placeholder = ir.Class(
+            index, at, node.name.value, qualname, bases, decorators, (), (), parent
+        )
         self.classes.append(placeholder)
         self._scope.append(("class", index))
         body = self.suite(node.body)
@@ -246,7 +248,15 @@ class _Lowering:
             if isinstance(stmt, ir.Define)
         }
         self.classes[index] = ir.Class(
-            index, at, node.name.value, qualname, bases, decorators, body, tuple(methods.items()), parent
+            index,
+            at,
+            node.name.value,
+            qualname,
+            bases,
+            decorators,
+            body,
+            tuple(methods.items()),
+            parent,
         )
         found.append(ir.DefineClass(at, index))
 
@@ -284,7 +294,9 @@ class _Lowering:
 
     def _param(self, param: cst.Param, kind: str) -> ir.Param:
         default = self.optional(param.default)
-        annotation = self.expr(param.annotation.annotation) if param.annotation is not None else None
+        annotation = (
+            self.expr(param.annotation.annotation) if param.annotation is not None else None
+        )
         return ir.Param(param.name.value, kind, default, annotation)
 
     # --- expressions
@@ -323,15 +335,16 @@ class _Lowering:
                 return ir.Const(at, left.value + right.value)
             if isinstance(left.value, bytes) and isinstance(right.value, bytes):
                 return ir.Const(at, left.value + right.value)
-        parts = tuple(p for side in (left, right) for p in (side.parts if _is_text(side) else (side,)))
-        return ir.Join(at, "f", parts)
+        return ir.Join(at, "f", (*_pieces(left), *_pieces(right)))
 
     def _formatted(self, node: cst.FormattedString) -> ir.Expr:
         at = self.number(node)
         parts: list[ir.Expr] = []
         for part in node.parts:
             if isinstance(part, cst.FormattedStringText):
-                parts.append(ir.Const(self.number(part), part.value.replace("{{", "{").replace("}}", "}")))
+                parts.append(
+                    ir.Const(self.number(part), part.value.replace("{{", "{").replace("}}", "}"))
+                )
             else:
                 parts.append(self._replacement(part))
         return ir.Join(at, "f", tuple(parts))
@@ -465,7 +478,19 @@ class _Lowering:
         self._scope.pop()
         body: tuple[ir.Stmt, ...] = (ir.Return(value.at, value),)
         self.functions[index] = ir.Function(
-            index, at, self._next, "<lambda>", qualname, params, (), body, parent, cls, False, True, None
+            index,
+            at,
+            self._next,
+            "<lambda>",
+            qualname,
+            params,
+            (),
+            body,
+            parent,
+            cls,
+            False,
+            True,
+            None,
         )
         return ir.Lambda(at, index)
 
@@ -489,8 +514,8 @@ class _Lowering:
         return ir.Walrus(at, name, value)
 
 
-def _is_text(node: ir.Expr) -> bool:
-    return isinstance(node, ir.Join) and node.op == "f"
+def _pieces(node: ir.Expr) -> tuple[ir.Expr, ...]:
+    return node.parts if isinstance(node, ir.Join) and node.op == "f" else (node,)
 
 
 def _dotted(node: cst.CSTNode) -> str:

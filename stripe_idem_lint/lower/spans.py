@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -36,10 +36,9 @@ def spans_of(path: str, data: bytes, indexes: Iterable[int]) -> dict[int, Span]:
     return found
 
 
-def _range_of(node: cst.CSTNode, ranges: object) -> CodeRange | None:
+def _range_of(node: cst.CSTNode, ranges: Mapping[cst.CSTNode, object]) -> CodeRange | None:
     named = node.name if isinstance(node, cst.FunctionDef | cst.ClassDef) else node
-    get = getattr(ranges, "get")
-    found = get(named)
+    found = ranges.get(named)
     return found if isinstance(found, CodeRange) else None
 
 
@@ -49,4 +48,6 @@ def _span(path: str, where: CodeRange, lines: list[str]) -> Span:
     piece = text[where.start.column :]
     if where.end.line == first:
         piece = text[where.start.column : where.end.column]
-    return Span(path, first, where.start.column + 1, where.end.line, where.end.column + 1, piece.strip())
+    return Span(
+        path, first, where.start.column + 1, where.end.line, where.end.column + 1, piece.strip()
+    )

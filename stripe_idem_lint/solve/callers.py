@@ -101,9 +101,30 @@ class Edge:
     each: bool = False
 
 
-ENTRIES = frozenset({"http", "webhook", "message", "serverless", "tool", "workflow", "schedule", "recovery", "task"})
-_GENERIC = frozenset(dir(str)) | frozenset(dir(dict)) | frozenset(dir(list)) | frozenset(
-    {"run", "create", "save", "delete", "send", "execute", "commit", "close", "open", "start", "stop", "call", "handle"}
+ENTRIES = frozenset(
+    {"http", "webhook", "message", "serverless", "tool", "workflow", "schedule", "recovery", "task"}
+)
+_GENERIC = (
+    frozenset(dir(str))
+    | frozenset(dir(dict))
+    | frozenset(dir(list))
+    | frozenset(
+        {
+            "run",
+            "create",
+            "save",
+            "delete",
+            "send",
+            "execute",
+            "commit",
+            "close",
+            "open",
+            "start",
+            "stop",
+            "call",
+            "handle",
+        }
+    )
 )
 
 
@@ -116,7 +137,10 @@ class Callers:
         self._imports: dict[str, frozenset[str]] = {}
         self._around: dict[FunctionRef, tuple[Again | Wrapper | GuardMark, ...]] = {}
         self._words = frozenset(
-            name for file in ev.catalog.files for c in file.context for name in (*c.calls, *c.packed_calls)
+            name
+            for file in ev.catalog.files
+            for c in file.context
+            for name in (*c.calls, *c.packed_calls)
         )
 
     # --- what stands around a function itself
@@ -135,7 +159,11 @@ class Callers:
         for decorator in reversed(function.decorators):
             yield from self._of_decorator(ref, scope, decorator)
             wrapped = self.ev.wrapped_by(scope, decorator, current)
-            if wrapped is not None and isinstance(wrapped.what, Callable_) and wrapped.what.ref != ref:
+            if (
+                wrapped is not None
+                and isinstance(wrapped.what, Callable_)
+                and wrapped.what.ref != ref
+            ):
                 yield from self._wrappers(wrapped, current)
                 current = wrapped
         yield from self._of_class(ref, function)
@@ -144,7 +172,8 @@ class Callers:
     def _wrappers(self, wrapped: Val, inner: Val) -> Iterator[Wrapper]:
         """The places where a wrapper calls what it wraps."""
         what = wrapped.what
-        assert isinstance(what, Callable_) and isinstance(inner.what, Callable_)
+        assert isinstance(what, Callable_)
+        assert isinstance(inner.what, Callable_)
         closure = what.closure
         if closure is None:
             return
@@ -156,13 +185,19 @@ class Callers:
                     yield Wrapper(what.ref, closure, call.at)
                     break
             else:
-                if any(self._hands(frame, arg.value, inner.what.ref) for arg in call.args if not arg.star):
+                if any(
+                    self._hands(frame, arg.value, inner.what.ref)
+                    for arg in call.args
+                    if not arg.star
+                ):
                     yield Wrapper(what.ref, closure, call.at)
 
     def _hands(self, frame: Frame, expr: ir.Expr, ref: FunctionRef) -> bool:
         if not isinstance(expr, ir.Name | ir.Attr | ir.Lambda):
             return False
-        return any(isinstance(v.what, Callable_) and v.what.ref == ref for v in self.ev.values(frame, expr))
+        return any(
+            isinstance(v.what, Callable_) and v.what.ref == ref for v in self.ev.values(frame, expr)
+        )
 
     def _of_decorator(
         self, ref: FunctionRef, scope: Frame, decorator: ir.Expr
@@ -172,7 +207,9 @@ class Callers:
             args = self.ev.arguments(scope, decorator.args)
         function = self.ev.program.function(ref)
         for name, model in self.decorator_models(scope, decorator, ref.path):
-            again = self._enabled(model, args, scope, function.body, function, ref.path, decorator, name)
+            again = self._enabled(
+                model, args, scope, function.body, function, ref.path, decorator, name
+            )
             if again is not None:
                 yield again
         for name in self.ev.outside_names(scope, decorator):
@@ -183,7 +220,9 @@ class Callers:
                 yield self._command(ref.path, decorator, "command")
 
     def _command(self, path: str, node: ir.Expr, kind: str) -> Again:
-        return Again("command", text(node), path, node.at, "it is started again", entry=True, shape=kind)
+        return Again(
+            "command", text(node), path, node.at, "it is started again", entry=True, shape=kind
+        )
 
     def decorator_models(
         self, scope: Frame, decorator: ir.Expr, path: str
@@ -283,7 +322,9 @@ class Callers:
                 return self.exception_names(lazy, model)
         return tuple(_builtin(n) for n in model.catches.default)
 
-    def _only_refusals(self, model: ContextModel, args: Arguments, catches: tuple[str, ...]) -> bool:
+    def _only_refusals(
+        self, model: ContextModel, args: Arguments, catches: tuple[str, ...]
+    ) -> bool:
         """The task's own retry is limited to refusals, so that it does not raise the level."""
         raising = [t for t in model.raised_by if any_holds(self.ev, (t,), args)]
         if not raising or model.catches is None:
@@ -310,7 +351,9 @@ class Callers:
                 for lazy, _ in items:
                     for inner in self.ev.resolve(lazy):
                         yield from self._exceptions(inner, model, depth + 1)
-            case Object(_, made, _, args) if args is not None and model is not None and model.catches is not None:
+            case Object(_, made, _, args) if (
+                args is not None and model is not None and model.catches is not None
+            ):
                 if made in self._canonical(model.catches.through):
                     for lazy in args.positional or tuple(z for _, z in args.named):
                         for inner in self.ev.resolve(lazy):
@@ -351,7 +394,15 @@ class Callers:
                 break
             if self.ev.catalog.entry_method(base, function.name) is not None:
                 name = f"{self.ev.program.cls(cls).name}.{function.name}"
-                yield Again("command", name, ref.path, function.at, "it is started again", entry=True, shape="command")
+                yield Again(
+                    "command",
+                    name,
+                    ref.path,
+                    function.at,
+                    "it is started again",
+                    entry=True,
+                    shape="command",
+                )
 
     def _outer_bases(self, cls: ClassRef) -> tuple[str, ...]:
         return self.ev.bases_of(cls)[1]
@@ -373,7 +424,14 @@ class Callers:
                 name = f"def {function.name}({', '.join(p.name for p in function.params)})"
                 again = model.again or "it runs again"
                 yield Again(
-                    model.category, name, ref.path, function.at, again, model.plain, None, model.category in ENTRIES
+                    model.category,
+                    name,
+                    ref.path,
+                    function.at,
+                    again,
+                    model.plain,
+                    None,
+                    model.category in ENTRIES,
                 )
 
     def _fits(self, shape: FunctionShape, ref: FunctionRef, function: ir.Function) -> bool:
@@ -389,10 +447,13 @@ class Callers:
             and all(w in ("*", p) for w, p in zip(shape.parameters, params, strict=True))
         ):
             return False
-        if shape.first_parameter and (not params or params[0] != shape.first_parameter or function.cls is not None):
+        if shape.first_parameter and (
+            not params or params[0] != shape.first_parameter or function.cls is not None
+        ):
             return False
         if shape.files and not any(
-            fnmatch.fnmatchcase(ref.path, p) or fnmatch.fnmatchcase(f"/{ref.path}", p) for p in shape.files
+            fnmatch.fnmatchcase(ref.path, p) or fnmatch.fnmatchcase(f"/{ref.path}", p)
+            for p in shape.files
         ):
             return False
         if self._calls_parameter(function):
@@ -402,7 +463,9 @@ class Callers:
     def _calls_parameter(self, function: ir.Function) -> bool:
         """A helper that runs what it is given, no job of its own."""
         names = {p.name for p in function.params}
-        return any(isinstance(c.func, ir.Name) and c.func.id in names for c in calls_in(function.body))
+        return any(
+            isinstance(c.func, ir.Name) and c.func.id in names for c in calls_in(function.body)
+        )
 
     def imports(self, path: str) -> frozenset[str]:
         """Roots of the outside modules that a file imports anywhere."""
@@ -410,12 +473,16 @@ class Callers:
             module = self.ev.program.module(path)
             roots: set[str] = set()
             if module is not None:
-                bodies = [module.body, *(f.body for f in module.functions), *(c.body for c in module.classes)]
+                bodies = [
+                    module.body,
+                    *(f.body for f in module.functions),
+                    *(c.body for c in module.classes),
+                ]
                 for body in bodies:
                     for stmt in ir.statements(body):
-                        if isinstance(stmt, ir.Import):
-                            roots.add(stmt.module.partition(".")[0])
-                        elif isinstance(stmt, ir.ImportFrom) and not stmt.level:
+                        if isinstance(stmt, ir.Import) or (
+                            isinstance(stmt, ir.ImportFrom) and not stmt.level
+                        ):
                             roots.add(stmt.module.partition(".")[0])
             self._imports[path] = frozenset(roots)
         return self._imports[path]
@@ -432,7 +499,12 @@ class Callers:
     def _find_edges(self, ref: FunctionRef) -> Iterator[Edge]:
         function = self.ev.program.function(ref)
         names = [function.name]
-        if function.cls is not None and function.name in ("__init__", "__call__", "__enter__", "__post_init__"):
+        if function.cls is not None and function.name in (
+            "__init__",
+            "__call__",
+            "__enter__",
+            "__post_init__",
+        ):
             names = [self.ev.program.cls(ClassRef(ref.path, function.cls)).name]
         seen: set[str] = set()
         while names:
@@ -480,7 +552,9 @@ class Callers:
         for expr in exprs:
             if isinstance(expr, ir.Call):
                 for arg in expr.args:
-                    yield from self._in_expression(ref, function, name, owner, frame, arg.value, stmt)
+                    yield from self._in_expression(
+                        ref, function, name, owner, frame, arg.value, stmt
+                    )
 
     def _bodies(
         self, path: str, module: ir.Module
@@ -540,7 +614,11 @@ class Callers:
             kinds = decorator_names(function)
             if kinds & {"property", "cached_property"}:
                 bases = self.ev.values(frame, node.base)
-                if any(isinstance(b.what, Instance) and self.ev.class_member(b.what.ref, node.name) == ref for b in bases):
+                if any(
+                    isinstance(b.what, Instance)
+                    and self.ev.class_member(b.what.ref, node.name) == ref
+                    for b in bases
+                ):
                     return "property"
             if function.cls is not None and self._unresolved(vals) and self._unique(function.name):
                 return "name"
@@ -561,7 +639,9 @@ class Callers:
         """Calling the value runs the function, perhaps through wrappers."""
         what = val.what
         if isinstance(what, Type) and depth == 0:
-            member = self.ev.class_member(what.ref, "__init__") or self.ev.class_member(what.ref, "__post_init__")
+            member = self.ev.class_member(what.ref, "__init__") or self.ev.class_member(
+                what.ref, "__post_init__"
+            )
             return member == ref
         if isinstance(what, Instance) and depth == 0:
             return self.ev.class_member(what.ref, "__call__") == ref
@@ -573,7 +653,9 @@ class Callers:
         while closure is not None:
             if closure.args is not None:
                 for lazy in closure.args.positional:
-                    if lazy.known is not None and any(self.leads_to(v, ref, depth + 1) for v in lazy.known):
+                    if lazy.known is not None and any(
+                        self.leads_to(v, ref, depth + 1) for v in lazy.known
+                    ):
                         return True
             closure = closure.closure
         return False
@@ -641,7 +723,12 @@ class Callers:
         return any(method in c.packed_calls for f in self.ev.catalog.files for c in f.context)
 
     def _handed(
-        self, ref: FunctionRef, owner: FunctionRef | None, frame: Frame, node: ir.Expr, call: ir.Call
+        self,
+        ref: FunctionRef,
+        owner: FunctionRef | None,
+        frame: Frame,
+        node: ir.Expr,
+        call: ir.Call,
     ) -> Iterator[Edge]:
         """The function is an argument of a call."""
         found = False
@@ -700,7 +787,9 @@ class Callers:
         for model in models:
             options = Arguments(args.positional, (*args.named, *made.named), args.star, args.double)
             again = self._enabled(model, options, frame, (), None, frame.path, call, name)
-            yield Edge(frame.path, owner, call.at, "handed", again=(again,) if again is not None else ())
+            yield Edge(
+                frame.path, owner, call.at, "handed", again=(again,) if again is not None else ()
+            )
             return
 
     def _maker_arguments(self, frame: Frame, call: ir.Call) -> Arguments:
@@ -708,7 +797,11 @@ class Callers:
         for val in self.ev.values(frame, call.func):
             if isinstance(val.what, Object) and val.what.args is not None:
                 return val.what.args
-            if isinstance(val.what, External) and val.what.of is not None and val.what.of.args is not None:
+            if (
+                isinstance(val.what, External)
+                and val.what.of is not None
+                and val.what.of.args is not None
+            ):
                 return val.what.of.args
         return Arguments()
 
@@ -735,12 +828,20 @@ class Callers:
                 nested_ref = FunctionRef(helper.ref.path, nested.index)
                 nested_frame = self.ev.bound_frame(nested_ref, inner, nested.at, Arguments(), inner)
                 for at in self._called_in(nested_frame, nested.body, ref):
-                    yield Edge(frame.path, owner, call.at, "call", ((nested_ref, at), (helper.ref, nested.at)))
+                    yield Edge(
+                        frame.path,
+                        owner,
+                        call.at,
+                        "call",
+                        ((nested_ref, at), (helper.ref, nested.at)),
+                    )
                     direct.append(at)
         if not direct:
             yield Edge(frame.path, owner, call.at, "reference")
 
-    def _called_in(self, frame: Frame, body: tuple[ir.Stmt, ...], ref: FunctionRef) -> Iterator[int]:
+    def _called_in(
+        self, frame: Frame, body: tuple[ir.Stmt, ...], ref: FunctionRef
+    ) -> Iterator[int]:
         for call in calls_in(body):
             if any(self.leads_to(v, ref) for v in self.ev.values(frame, call.func)):
                 yield call.at

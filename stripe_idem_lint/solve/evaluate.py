@@ -14,10 +14,12 @@ from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.flow import Def
 from stripe_idem_lint.link.program import (
     ClassRef,
-    External as Outside,
     FunctionRef,
     ModuleRef,
     Program,
+)
+from stripe_idem_lint.link.program import (
+    External as Outside,
 )
 from stripe_idem_lint.models.catalog import Catalog
 from stripe_idem_lint.models.schema import ContextModel, RecordModel
@@ -74,7 +76,10 @@ class Evaluator:
         self.verbs = frozenset(
             name.rpartition(".")[2]
             for file in catalog.files
-            for names in (*(s.call for s in file.sink), *((*h.call, *h.method_call) for h in file.http))
+            for names in (
+                *(s.call for s in file.sink),
+                *((*h.call, *h.method_call) for h in file.http),
+            )
             for name in names
         )
         self.origins: dict[tuple[int, bool], tuple[Val, tuple[Source, ...]]] = {}
@@ -111,7 +116,9 @@ class Evaluator:
             closure = None
             if function.parent is not None:
                 closure = self.open_frame(FunctionRef(ref.path, function.parent))
-            self._frames[key] = Frame(ref.path, ref, self.program.function_flow(ref), closure=closure)
+            self._frames[key] = Frame(
+                ref.path, ref, self.program.function_flow(ref), closure=closure
+            )
         return self._frames[key]
 
     def bound_frame(
@@ -128,7 +135,9 @@ class Evaluator:
         if closure is None and function.parent is not None:
             closure = self.open_frame(FunctionRef(ref.path, function.parent))
         depth = caller.depth + 1 if caller is not None else 0
-        return Frame(ref.path, ref, self.program.function_flow(ref), caller, site, args, closure, this, depth)
+        return Frame(
+            ref.path, ref, self.program.function_flow(ref), caller, site, args, closure, this, depth
+        )
 
     def refuel(self) -> None:
         """A new question begins: it may look into `FUEL` calls."""
@@ -196,10 +205,14 @@ class Evaluator:
                     return (Val(Unknown("a truth value"), frame, at),)
                 return (Val(Text(op, (Lazy(frame, value),)), frame, at),)
             case ir.Mapping(_, entries):
-                made = tuple((Lazy(frame, k) if k is not None else None, Lazy(frame, v)) for k, v in entries)
+                made = tuple(
+                    (Lazy(frame, k) if k is not None else None, Lazy(frame, v)) for k, v in entries
+                )
                 return (Val(Table(made), frame, at),)
             case ir.Sequence(_, _, items):
-                return (Val(Row(tuple((Lazy(frame, i.value), bool(i.star)) for i in items)), frame, at),)
+                return (
+                    Val(Row(tuple((Lazy(frame, i.value), bool(i.star)) for i in items)), frame, at),
+                )
             case ir.Comprehension(_, "dict", key, element, _):
                 entry = (Lazy(frame, key) if key is not None else None, Lazy(frame, element))
                 return (Val(Table((entry,)), frame, at),)
@@ -215,7 +228,12 @@ class Evaluator:
     def _part(self, frame: Frame, base: ir.Expr) -> Iterator[Val]:
         for val in self.values(frame, base):
             if isinstance(val.what, Manager):
-                yield Val(Manager(val.what.ref, val.what.record, val.what.route + "[:]"), frame, base.at, val.needs)
+                yield Val(
+                    Manager(val.what.ref, val.what.record, val.what.route + "[:]"),
+                    frame,
+                    base.at,
+                    val.needs,
+                )
             else:
                 yield val
 
@@ -236,7 +254,9 @@ class Evaluator:
         }
         return tuple(sorted(keys)) or ("[*]",)
 
-    def _join(self, frame: Frame, expr: ir.Expr, op: str, parts: tuple[ir.Expr, ...]) -> Iterator[Val]:
+    def _join(
+        self, frame: Frame, expr: ir.Expr, op: str, parts: tuple[ir.Expr, ...]
+    ) -> Iterator[Val]:
         if op == "//" and self._seconds(frame, parts[1]) >= 60:
             for val in self.values(frame, parts[0]):
                 yield Val(coarser(val.what), frame, val.at, val.needs)
@@ -290,7 +310,9 @@ class Evaluator:
                     if is_missing(val):
                         yield val
                     continue
-                yield Val(val.what, val.frame, val.at, (*val.needs, *needs), val.sure or spelled in here)
+                yield Val(
+                    val.what, val.frame, val.at, (*val.needs, *needs), val.sure or spelled in here
+                )
 
     # --- names
 
@@ -320,9 +342,18 @@ class Evaluator:
 
     def _closed_over(self, scope: Frame, name: str) -> Vals:
         final = scope.flow.final(name)
-        if len(final) == 1 and final[0].kind in ("attribute", "item", "reset", "update", "default", "append"):
+        if len(final) == 1 and final[0].kind in (
+            "attribute",
+            "item",
+            "reset",
+            "update",
+            "default",
+            "append",
+        ):
             return self._all(scope, final)
-        everything = [d for d in scope.flow.everything[name] if d.kind not in ("present", "missing")]
+        everything = [
+            d for d in scope.flow.everything[name] if d.kind not in ("present", "missing")
+        ]
         changed = {id(b) for d in everything for b in d.base}
         return self._all(scope, tuple(d for d in everything if id(d) not in changed))
 
@@ -394,7 +425,16 @@ class Evaluator:
                 if d.kind == "present":
                     return present(base)
                 return (Val(Known(None), frame, d.at),)
-            case "item" | "attribute" | "update" | "default" | "append" | "present" | "missing" | "reset":
+            case (
+                "item"
+                | "attribute"
+                | "update"
+                | "default"
+                | "append"
+                | "present"
+                | "missing"
+                | "reset"
+            ):
                 return self._changed(frame, d)
             case _:
                 return (Val(Unknown("a caught exception"), frame, d.at),)
@@ -415,7 +455,9 @@ class Evaluator:
         while isinstance(what, Changed) and what.base:
             what = what.base[0].what
         if isinstance(what, Instance):
-            return Val(Instance(what.ref, "loaded", record=what.record), val.frame, val.at, val.needs)
+            return Val(
+                Instance(what.ref, "loaded", record=what.record), val.frame, val.at, val.needs
+            )
         return Val(Unknown("read again from the database"), val.frame, val.at, val.needs)
 
     def _augmented(self, frame: Frame, d: Def) -> Vals:
@@ -445,8 +487,14 @@ class Evaluator:
             if isinstance(val.what, Many):
                 found.extend(self.access((val,), "[*]"))
             elif isinstance(val.what, Instance):
-                entered = self.class_member(val.what.ref, "__enter__") or self.class_member(val.what.ref, "__aenter__")
-                got = self._inline(Callable_(entered, None, val), Arguments(), frame, d.at) if entered else ()
+                entered = self.class_member(val.what.ref, "__enter__") or self.class_member(
+                    val.what.ref, "__aenter__"
+                )
+                got = (
+                    self._inline(Callable_(entered, None, val), Arguments(), frame, d.at)
+                    if entered
+                    else ()
+                )
                 found.extend(got or (val,))
             else:
                 found.append(val)
@@ -489,7 +537,9 @@ class Evaluator:
                 for made in self.invoke(val, args, frame, decorator.at):
                     if isinstance(made.what, Callable_):
                         return made
-                    if isinstance(made.what, Instance) and self.class_member(made.what.ref, "__call__"):
+                    if isinstance(made.what, Instance) and self.class_member(
+                        made.what.ref, "__call__"
+                    ):
                         method = self.class_member(made.what.ref, "__call__")
                         assert method is not None
                         return Val(Callable_(method, None, made), frame, decorator.at)
@@ -548,8 +598,10 @@ class Evaluator:
             for key, cls in model.parameters:
                 if key == "0" and model.bound_by and not binds:
                     continue
-                number = int(key) if key.isdigit() else next(
-                    (i for i, p in enumerate(function.params) if p.name == key), -1
+                number = (
+                    int(key)
+                    if key.isdigit()
+                    else next((i for i, p in enumerate(function.params) if p.name == key), -1)
                 )
                 if 0 <= number < len(function.params):
                     typed[number] = cls
@@ -560,7 +612,11 @@ class Evaluator:
         scope = self._decorator_scope(ref)
         function = self.program.function(ref)
         for decorator in function.decorators:
-            args = self.arguments(scope, decorator.args) if isinstance(decorator, ir.Call) else Arguments()
+            args = (
+                self.arguments(scope, decorator.args)
+                if isinstance(decorator, ir.Call)
+                else Arguments()
+            )
             for name in self.outside_names(scope, decorator):
                 for model in self.catalog.decorators(name):
                     yield model, args
@@ -568,7 +624,10 @@ class Evaluator:
             shape = model.function
             if shape is not None and model.parameters and shape.parameters:
                 if len(shape.parameters) == len(function.params) and function.cls is None:
-                    if all(w in ("*", p.name) for w, p in zip(shape.parameters, function.params, strict=True)):
+                    if all(
+                        w in ("*", p.name)
+                        for w, p in zip(shape.parameters, function.params, strict=True)
+                    ):
                         yield model, Arguments()
 
     def takes_receiver(self, function: ir.Function) -> bool:
@@ -602,7 +661,9 @@ class Evaluator:
                     record = self.record_of(val.what.ref)
                     how = "loaded" if record is not None and record.row else "open"
                     found.append(Val(Instance(val.what.ref, how, record=record), frame, -1))
-                elif isinstance(val.what, External) and not val.what.name.startswith(("builtins.", "typing.")):
+                elif isinstance(val.what, External) and not val.what.name.startswith(
+                    ("builtins.", "typing.")
+                ):
                     found.append(Val(Object(val.what.name, val.what.name), frame, -1))
         return tuple(found)
 
@@ -610,7 +671,9 @@ class Evaluator:
         """Where defaults and annotations of the frame's function are evaluated."""
         if frame.closure is not None:
             return frame.closure
-        function = self.program.function(frame.owner) if isinstance(frame.owner, FunctionRef) else None
+        function = (
+            self.program.function(frame.owner) if isinstance(frame.owner, FunctionRef) else None
+        )
         if function is not None and function.cls is not None:
             return self.class_frame(ClassRef(frame.path, function.cls))
         return self.module_frame(frame.path)
@@ -640,13 +703,16 @@ class Evaluator:
         certain = False
         for lazy in args.double:
             vals = self.access(self.resolve(lazy), f"[{param.name}]")
-            present = [v for v in vals if not is_absent(v)]
-            found.extend(present)
-            certain = certain or (bool(present) and len(present) == len(vals))
+            there = [v for v in vals if not is_absent(v)]
+            found.extend(there)
+            if there and len(there) == len(vals):
+                certain = True
         if param.kind != "keyword" and args.star and not certain:
             for lazy in args.star:
                 offset = position - len(args.positional)
-                found.extend(v for v in self.access(self.resolve(lazy), f"[{offset}]") if not is_absent(v))
+                found.extend(
+                    v for v in self.access(self.resolve(lazy), f"[{offset}]") if not is_absent(v)
+                )
             certain = certain or bool(found)
         if not certain:
             found.extend(self.default_of(frame, param))
@@ -661,7 +727,11 @@ class Evaluator:
         return tuple(
             Val(Born("process", f"default of {param.name}: {v.what.text}"), scope, v.at)
             if isinstance(v.what, Born) and v.what.kind in ("fresh", "clock")
-            else (Val(Text("default", (Lazy(scope, param.default),)), scope, v.at) if isinstance(v.what, Text) else v)
+            else (
+                Val(Text("default", (Lazy(scope, param.default),)), scope, v.at)
+                if isinstance(v.what, Text)
+                else v
+            )
             for v in vals
         )
 
@@ -676,7 +746,10 @@ class Evaluator:
             found: list[Val] = []
             for val in vals:
                 got = self._access(val, step)
-                found.extend(Val(g.what, g.frame, g.at, val.needs + g.needs, g.sure) if val.needs else g for g in got)
+                found.extend(
+                    Val(g.what, g.frame, g.at, val.needs + g.needs, g.sure) if val.needs else g
+                    for g in got
+                )
                 if len(found) >= MOST:
                     break
             return tuple(found[:MOST])
@@ -689,7 +762,11 @@ class Evaluator:
             case Known(None):
                 return ()
             case Known():
-                return (val,) if step in (".value", ".name") else (Val(Method(val, step[1:]), frame, at),)
+                return (
+                    (val,)
+                    if step in (".value", ".name")
+                    else (Val(Method(val, step[1:]), frame, at),)
+                )
             case Born("clock", _, _) if step in _COARSE_PARTS:
                 return (Val(coarser(what), frame, at),)
             case Born():
@@ -746,7 +823,12 @@ class Evaluator:
                 return right
             return right + self.access(self.resolve(what.parts[0]), step)
         if what.op == "+" and step.startswith("["):
-            rows = [v for part in what.parts for v in self.resolve(part) if isinstance(v.what, Row | Many)]
+            rows = [
+                v
+                for part in what.parts
+                for v in self.resolve(part)
+                if isinstance(v.what, Row | Many)
+            ]
             if rows:
                 return self.access(tuple(rows), "[*]")
         return (val,)
@@ -778,7 +860,13 @@ class Evaluator:
             return (Val(Unknown(f"an item of {what.cls}", (step,)), val.frame, val.at),)
         given = self.catalog.returns_attribute(f"{what.cls}{step}")
         if given:
-            return (Val(Object(given[0].gives, f"{what.cls}{step}", what.call, what.args), val.frame, val.at),)
+            return (
+                Val(
+                    Object(given[0].gives, f"{what.cls}{step}", what.call, what.args),
+                    val.frame,
+                    val.at,
+                ),
+            )
         return (Val(self._external(f"{what.cls}{step}", what), val.frame, val.at),)
 
     def _access_file(self, val: Val, path: str, step: str) -> Vals:
@@ -794,7 +882,9 @@ class Evaluator:
         found = self._starred(frame, name)
         return found or (Val(Unknown(f"{name} is not defined in {path}"), val.frame, val.at),)
 
-    def _access_table(self, val: Val, entries: tuple[tuple[Lazy | str | None, Lazy], ...], step: str) -> Vals:
+    def _access_table(
+        self, val: Val, entries: tuple[tuple[Lazy | str | None, Lazy], ...], step: str
+    ) -> Vals:
         if step.startswith("."):
             return (Val(Method(val, step[1:]), val.frame, val.at),)
         wanted = step[1:-1]
@@ -850,9 +940,13 @@ class Evaluator:
     def _access_changed(self, val: Val, what: Changed, step: str) -> Vals:
         change = what.change
         if change.kind == "append":
-            base = self.access(what.base, step) if step.startswith(".") else self.access(what.base, step)
+            base = (
+                self.access(what.base, step)
+                if step.startswith(".")
+                else self.access(what.base, step)
+            )
             if step.startswith("."):
-                return (Val(Method(val, step[1:]), val.frame, val.at),) if not base else base
+                return base if base else (Val(Method(val, step[1:]), val.frame, val.at),)
             added = self.values(what.frame, change.value)
             return (*(v for v in base if not is_absent(v)), *added)
         if change.kind == "reset":
@@ -862,7 +956,11 @@ class Evaluator:
         if what.depth < len(route):
             if not same_step(route[what.depth], step):
                 return base
-            if what.depth + 1 < len(route) or change.kind not in ("attribute", "present", "missing"):
+            if what.depth + 1 < len(route) or change.kind not in (
+                "attribute",
+                "present",
+                "missing",
+            ):
                 return (Val(Changed(change, what.frame, base, what.depth + 1), val.frame, val.at),)
             return self._changed_to(what, base)
         match change.kind:
@@ -871,7 +969,11 @@ class Evaluator:
             case "update":
                 updated = self.access(self.values(what.frame, change.value), step)
                 present = tuple(v for v in updated if not is_absent(v))
-                if present and len(present) == len(updated) and not any(isinstance(v.what, Unknown) for v in present):
+                if (
+                    present
+                    and len(present) == len(updated)
+                    and not any(isinstance(v.what, Unknown) for v in present)
+                ):
                     return self._under(what, present, base)
                 return (*present, *base)
             case _:
@@ -892,13 +994,21 @@ class Evaluator:
     def _access_item_change(self, what: Changed, base: Vals, step: str) -> Vals:
         change = what.change
         assert change.key is not None
-        matches = self._key_matches(Lazy(what.frame, change.key), step[1:-1]) if step.startswith("[") else False
+        matches = (
+            self._key_matches(Lazy(what.frame, change.key), step[1:-1])
+            if step.startswith("[")
+            else False
+        )
         if matches is False:
             return base
         new = self._stored(what, self.resolve(Lazy(what.frame, change.value, change.path)))
         if change.kind == "default":
             kept = tuple(v for v in base if not is_absent(v))
-            if kept and len(kept) == len(base) and not any(isinstance(v.what, Unknown | Hole) for v in kept):
+            if (
+                kept
+                and len(kept) == len(base)
+                and not any(isinstance(v.what, Unknown | Hole) for v in kept)
+            ):
                 return kept
             return (*kept, *new)
         return new if matches else (*new, *base)
@@ -909,12 +1019,18 @@ class Evaluator:
         guards = [n for n in change.needs if self._same_place(n.value, change)]
         if not guards or not self._saved_after(what):
             return vals
-        if any(isinstance(v.what, Instance) and v.what.how in ("created", "made") for v in what.base):
+        if any(
+            isinstance(v.what, Instance) and v.what.how in ("created", "made") for v in what.base
+        ):
             return vals
         return tuple(
             Val(Born("stable", f"{v.what.text}, stored while empty"), v.frame, v.at)
             if isinstance(v.what, Born)
-            else (Val(Born("stable", "stored while empty"), v.frame, v.at) if isinstance(v.what, Text) else v)
+            else (
+                Val(Born("stable", "stored while empty"), v.frame, v.at)
+                if isinstance(v.what, Text)
+                else v
+            )
             for v in vals
         )
 
@@ -922,7 +1038,9 @@ class Evaluator:
         from stripe_idem_lint.link.flow import root_of
 
         split = root_of(expr)
-        return split is not None and split[1] == route_of(change)[: len(split[1])] and bool(split[1])
+        return (
+            split is not None and split[1] == route_of(change)[: len(split[1])] and bool(split[1])
+        )
 
     def _saved_after(self, what: Changed) -> bool:
         """A save or commit follows the change in the same body."""
@@ -965,7 +1083,8 @@ class Evaluator:
             flow = self.program.function_flow(method)
             this = self.program.function(method).params[:1]
             if not this or not any(
-                d.kind == "attribute" and route_of(d)[:1] == (step,) for d in flow.everything.get(this[0].name, ())
+                d.kind == "attribute" and route_of(d)[:1] == (step,)
+                for d in flow.everything.get(this[0].name, ())
             ):
                 continue
             call = what.change.value
@@ -1002,7 +1121,11 @@ class Evaluator:
 
     def _class_scope(self, ref: ClassRef) -> Frame:
         parent = self.program.cls(ref).parent
-        return self.open_frame(FunctionRef(ref.path, parent)) if parent is not None else self.module_frame(ref.path)
+        return (
+            self.open_frame(FunctionRef(ref.path, parent))
+            if parent is not None
+            else self.module_frame(ref.path)
+        )
 
     def class_member(self, ref: ClassRef, name: str) -> FunctionRef | None:
         """The method `name` as the class has it."""
@@ -1055,7 +1178,11 @@ class Evaluator:
     def _method_value(self, method: FunctionRef, this: Val | None) -> Vals:
         """A method, wrapped by its project decorators, bound."""
         function = self.program.function(method)
-        frame = self.class_frame(ClassRef(method.path, function.cls)) if function.cls is not None else None
+        frame = (
+            self.class_frame(ClassRef(method.path, function.cls))
+            if function.cls is not None
+            else None
+        )
         scope = frame if frame is not None else self.module_frame(method.path)
         current = Val(Callable_(method, None, this), scope, function.at)
         for decorator in reversed(function.decorators):
@@ -1069,8 +1196,10 @@ class Evaluator:
             if what.how in ("loaded", "created", "found", "replaced"):
                 return (val,)
             method = self.class_member(what.ref, "__getitem__")
-            return self._inline(Callable_(method, None, val), Arguments(), val.frame, val.at) if method else (
-                Val(Unknown("an item of an object", (step,)), val.frame, val.at),
+            return (
+                self._inline(Callable_(method, None, val), Arguments(), val.frame, val.at)
+                if method
+                else (Val(Unknown("an item of an object", (step,)), val.frame, val.at),)
             )
         name = step[1:]
         method = self.class_member(what.ref, name)
@@ -1098,7 +1227,13 @@ class Evaluator:
                 return self._identity(val, what, name)
             return (Val(Unknown(f"{name} of a row", (step,)), val.frame, val.at),)
         if outer:
-            return (Val(self._external(f"{outer[0]}.{name}", Object(outer[0], outer[0])), val.frame, val.at),)
+            return (
+                Val(
+                    self._external(f"{outer[0]}.{name}", Object(outer[0], outer[0])),
+                    val.frame,
+                    val.at,
+                ),
+            )
         return (Val(Unknown(f"attribute {name}", (step,)), val.frame, val.at),)
 
     def _annotated_attribute(self, cls: ClassRef, name: str, frame: Frame) -> Vals:
@@ -1136,7 +1271,11 @@ class Evaluator:
         given = self._given(what, name, record)
         frame = what.frame or val.frame
         if what.how == "replaced":
-            return given if given is not None else (Val(Born("stable", f"{name} of a stored row"), frame, what.at),)
+            return (
+                given
+                if given is not None
+                else (Val(Born("stable", f"{name} of a stored row"), frame, what.at),)
+            )
         if given is not None:
             return given
         if record.row and name in record.identity and what.how in ("created", "made"):
@@ -1145,7 +1284,9 @@ class Evaluator:
             return None
         default = self._field_default(*declared, record, frame, what.at)
         if what.how in ("parsed", "open"):
-            outside = Val(Unknown(f"field {name}, given from outside", (f".{name}",)), frame, what.at)
+            outside = Val(
+                Unknown(f"field {name}, given from outside", (f".{name}",)), frame, what.at
+            )
             soft = tuple(
                 Val(Known(None, True), v.frame, v.at) if is_missing(v) else v for v in default
             )
@@ -1212,7 +1353,9 @@ class Evaluator:
         if value is None:
             return ()
         if isinstance(value, ir.Call):
-            names = {v.what.name for v in self.values(scope, value.func) if isinstance(v.what, External)}
+            names = {
+                v.what.name for v in self.values(scope, value.func) if isinstance(v.what, External)
+            }
             if any(self.catalog.record_field(name) is not None for name in names):
                 return self._declared_default(value, scope, record, frame, at)
         return tuple(in_process(v) for v in self.values(scope, value))
@@ -1222,7 +1365,9 @@ class Evaluator:
     ) -> Vals:
         found: list[Val] = []
         for number, arg in enumerate(value.args):
-            is_default = arg.name in record.default or (arg.name is None and number == 0 and not record.row)
+            is_default = arg.name in record.default or (
+                arg.name is None and number == 0 and not record.row
+            )
             if arg.name in record.default_factory or is_default:
                 for val in self.values(scope, arg.value):
                     callable_ = isinstance(val.what, Callable_ | External | Partial)
@@ -1236,7 +1381,9 @@ class Evaluator:
         """`self.name = …` in the constructor, then in other methods."""
         found: list[Val] = []
         step = f".{name}"
-        init = self.class_member(what.ref, "__init__") or self.class_member(what.ref, "__post_init__")
+        init = self.class_member(what.ref, "__init__") or self.class_member(
+            what.ref, "__post_init__"
+        )
         methods = [init] if init is not None else []
         for cls in self.bases_of(what.ref)[0]:
             methods += [FunctionRef(cls.path, i) for _, i in self.program.cls(cls).methods]
@@ -1251,12 +1398,18 @@ class Evaluator:
             this = function.params[0].name
             flow = self.program.function_flow(method)
             changes = [
-                d for d in flow.everything.get(this, ()) if d.kind == "attribute" and route_of(d) == (step,)
+                d
+                for d in flow.everything.get(this, ())
+                if d.kind == "attribute" and route_of(d) == (step,)
             ]
             if not changes:
                 continue
             if method == init and what.how == "made":
-                blank = Val(Instance(what.ref, "blank", what.frame, what.at, what.args, what.record), val.frame, val.at)
+                blank = Val(
+                    Instance(what.ref, "blank", what.frame, what.at, what.args, what.record),
+                    val.frame,
+                    val.at,
+                )
                 frame = self.bound_frame(method, what.frame, what.at, what.args, None, blank)
                 found.extend(self.access(self._all(frame, flow.final(this)), step))
             else:
@@ -1267,16 +1420,26 @@ class Evaluator:
 
     def _access_super(self, val: Val, ref: ClassRef, this: Val | None, step: str) -> Vals:
         name = step[1:]
-        start = this.what.ref if this is not None and isinstance(this.what, Instance | Type) else ref
+        start = (
+            this.what.ref if this is not None and isinstance(this.what, Instance | Type) else ref
+        )
         order = self.bases_of(start)[0]
         later = order[order.index(ref) + 1 :] if ref in order else self.bases_of(ref)[0][1:]
         for cls in later:
             for method, index in self.program.cls(cls).methods:
                 if method == name:
-                    return (Val(Callable_(FunctionRef(cls.path, index), None, this), val.frame, val.at),)
+                    return (
+                        Val(Callable_(FunctionRef(cls.path, index), None, this), val.frame, val.at),
+                    )
         outer = self.bases_of(ref)[1]
         if outer:
-            return (Val(self._external(f"{outer[0]}.{name}", Object(outer[0], outer[0])), val.frame, val.at),)
+            return (
+                Val(
+                    self._external(f"{outer[0]}.{name}", Object(outer[0], outer[0])),
+                    val.frame,
+                    val.at,
+                ),
+            )
         return (Val(Unknown(f"super().{name}"), val.frame, val.at),)
 
     # --- calls
@@ -1295,12 +1458,17 @@ class Evaluator:
         if isinstance(expr.func, ir.Attr):
             for base in self.values(frame, expr.func.base):
                 got = self.method_call(base, expr.func.name, args, frame, expr)
-                yield from (Val(v.what, v.frame, v.at, base.needs + v.needs, v.sure) if base.needs else v for v in got)
+                yield from (
+                    Val(v.what, v.frame, v.at, base.needs + v.needs, v.sure) if base.needs else v
+                    for v in got
+                )
             return
         for callee in self.values(frame, expr.func):
             yield from self.invoke(callee, args, frame, expr.at, expr)
 
-    def method_call(self, base: Val, name: str, args: Arguments, frame: Frame, expr: ir.Call) -> Vals:
+    def method_call(
+        self, base: Val, name: str, args: Arguments, frame: Frame, expr: ir.Call
+    ) -> Vals:
         from stripe_idem_lint.solve.methods import call_method
 
         return call_method(self, base, name, args, frame, expr)
@@ -1350,7 +1518,9 @@ class Evaluator:
         inner = self.bound_frame(what.ref, frame, at, args, what.closure, what.this)
         if function.generator:
             items = tuple(
-                Lazy(inner, y.value, ("[*]",) if y.delegates else ()) for y in inner.flow.yields if y.value is not None
+                Lazy(inner, y.value, ("[*]",) if y.delegates else ())
+                for y in inner.flow.yields
+                if y.value is not None
             )
             return (Val(Many(items), frame, at),)
         found: list[Val] = []
@@ -1358,7 +1528,9 @@ class Evaluator:
             if stmt.value is None:
                 found.append(Val(Known(None), inner, stmt.at))
             else:
-                conditions = tuple(Condition(inner, n.value) for n in inner.flow.needs.get(stmt.at, ()))
+                conditions = tuple(
+                    Condition(inner, n.value) for n in inner.flow.needs.get(stmt.at, ())
+                )
                 found.extend(
                     Val(v.what, v.frame, v.at, v.needs + conditions, v.sure) if conditions else v
                     for v in self.values(inner, stmt.value)
@@ -1395,7 +1567,9 @@ class Evaluator:
     def outside_names(self, frame: Frame, expr: ir.Expr) -> tuple[str, ...]:
         """The outside names an expression (a decorator, bare or called) may be."""
         target = expr.func if isinstance(expr, ir.Call) else expr
-        return tuple(v.what.name for v in self.values(frame, target) if isinstance(v.what, External))
+        return tuple(
+            v.what.name for v in self.values(frame, target) if isinstance(v.what, External)
+        )
 
     def _through_manager(self, what: Manager, args: Arguments, frame: Frame, at: int) -> Vals:
         record, route = what.record, what.route
@@ -1407,9 +1581,30 @@ class Evaluator:
             how = "found" if route in record.find_or_create else "replaced"
             row = Val(Instance(what.ref, how, frame, at, args, record), frame, at)
             flag = Val(Unknown("whether the row is new"), frame, at)
-            return (Val(Row(((Lazy(frame, None, known=(row,)), False), (Lazy(frame, None, known=(flag,)), False))), frame, at),)
+            return (
+                Val(
+                    Row(
+                        (
+                            (Lazy(frame, None, known=(row,)), False),
+                            (Lazy(frame, None, known=(flag,)), False),
+                        )
+                    ),
+                    frame,
+                    at,
+                ),
+            )
         last = route.rpartition(".")[2]
-        if last in ("get", "first", "last", "latest", "earliest", "aget", "afirst", "one", "scalar_one"):
+        if last in (
+            "get",
+            "first",
+            "last",
+            "latest",
+            "earliest",
+            "aget",
+            "afirst",
+            "one",
+            "scalar_one",
+        ):
             return (Val(Instance(what.ref, "loaded", frame, at, None, record), frame, at),)
         return (Val(Manager(what.ref, record, f"{route}()"), frame, at),)
 
@@ -1429,7 +1624,11 @@ def present(vals: Vals) -> Vals:
 
 def never_missing(val: Val) -> bool:
     """Certainly there."""
-    return val.sure or isinstance(val.what, Born) or (isinstance(val.what, Known) and not is_missing(val))
+    return (
+        val.sure
+        or isinstance(val.what, Born)
+        or (isinstance(val.what, Known) and not is_missing(val))
+    )
 
 
 def absent(frame: Frame, at: int) -> Val:
@@ -1478,7 +1677,11 @@ def same_key(one: str, two: str) -> bool:
 
 
 def same_step(one: str, two: str) -> bool:
-    return same_key(one, two) or (one == "[*]" and two.startswith("[")) or (two == "[*]" and one.startswith("["))
+    return (
+        same_key(one, two)
+        or (one == "[*]" and two.startswith("["))
+        or (two == "[*]" and one.startswith("["))
+    )
 
 
 def route_of(change: Def) -> tuple[str, ...]:
@@ -1492,7 +1695,10 @@ def joined(given: Arguments | None, args: Arguments) -> Arguments:
         return args
     named = {**dict(given.named), **dict(args.named)}
     return Arguments(
-        given.positional + args.positional, tuple(named.items()), given.star + args.star, given.double + args.double
+        given.positional + args.positional,
+        tuple(named.items()),
+        given.star + args.star,
+        given.double + args.double,
     )
 
 
@@ -1524,8 +1730,8 @@ def annotation_names(annotation: ir.Expr | None) -> Iterator[ir.Expr]:
         case ir.Const(at, str() as text) if text.replace(".", "").isidentifier():
             head, *rest = text.split(".")
             expr: ir.Expr = ir.Name(at, head)
-            for part in rest:
-                expr = ir.Attr(at, expr, part)
+            for word in rest:
+                expr = ir.Attr(at, expr, word)
             yield expr
         case _:
             return

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from stripe_idem_lint.core.span import Place
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.ir.text import text
+from stripe_idem_lint.link.flow import spelled
 from stripe_idem_lint.link.program import FunctionRef, Program
 from stripe_idem_lint.models.catalog import Catalog
 from stripe_idem_lint.solve.callers import Again, Callers, GuardMark
@@ -18,6 +19,7 @@ from stripe_idem_lint.solve.evaluate import Evaluator
 from stripe_idem_lint.solve.origin import UNSTABLE, Source, sources
 from stripe_idem_lint.solve.reexecution import Chain, Climber, Hit
 from stripe_idem_lint.solve.sinks import (
+    Hop,
     KeyArgument,
     SinkCall,
     Site,
@@ -197,11 +199,18 @@ class _Solver:
             name = sink.name if len(chains) == 1 or "{}" not in sink.name else name
             effects.append(effect_of(self.ev, sink))
             key = key_of(self.ev, sink)
+            reached = self._branch(frames[0], site)
+            if not all(self._possible(n, 0, None if key.given else chain) for n in reached):
+                continue
+            handed = self._hands_key(chain)
+            key = KeyArgument(key.values, key.given or handed, key.misplaced)
             keyed = keyed or key.given
             misplaced = misplaced or key.misplaced
             hits = list(self._counting(chain, sink, frames))
             for hit in hits:
-                contexts[(hit.again.category, hit.again.name, Place(hit.again.path, hit.again.at))] = None
+                contexts[
+                    (hit.again.category, hit.again.name, Place(hit.again.path, hit.again.at))
+                ] = None
             if not key.given and not key.misplaced:
                 dropped = dropped or self._dropped(chain, frames)
             for source in self._sources(chain, frames, sink, key):
@@ -227,7 +236,8 @@ class _Solver:
         found = [s for s in sink_calls(self.ev, frame, site.call)]
         same = [s for s in found if s.name == site.name]
         requests = [s for s in found if s.http is not None]
-        return (same or requests or found or [None])[0]
+        candidates = same or requests or found
+        return candidates[0] if candidates else None
 
     # --- which contexts count
 
@@ -255,7 +265,11 @@ class _Solver:
             return True
         if sink.http is not None:
             raises = {self.ev.catalog.canonical(r) for r in sink.http.raises}
-            return name in raises or any(self.ev.catalog.is_subclass(r, name) for r in raises) or name in _IO_ERRORS
+            return (
+                name in raises
+                or any(self.ev.catalog.is_subclass(r, name) for r in raises)
+                or name in _IO_ERRORS
+            )
         if name in self._refused:
             return False
         return name in self._executed
@@ -270,13 +284,19 @@ class _Solver:
         if commands:
             start = commands[-1]
             why = "the program is started again after a crash and walks the same items"
-            yield replace(start, again=replace(start.again, category=category, again=why, shape="batch"))
+            yield replace(
+                start, again=replace(start.again, category=category, again=why, shape="batch")
+            )
         for loop in real:
             if loop.marks or chain.locks:
-                why = "a crash between the charge and the mark makes the next run take the item again"
+                why = (
+                    "a crash between the charge and the mark makes the next run take the item again"
+                )
                 if chain.locks:
                     why = "the lock runs out while the batch works, and a second run takes the same items"
-                again = Again(category, f"for … in {loop.source}", loop.path, loop.at, why, shape="batch")
+                again = Again(
+                    category, f"for … in {loop.source}", loop.path, loop.at, why, shape="batch"
+                )
                 yield Hit(loop.level, -1, -1, again)
 
     # --- origins
@@ -286,28 +306,44 @@ class _Solver:
     ) -> Iterator[Source]:
         if key.misplaced:
             return
-        if not key.given:
+        if not key.values:
             yield Source("missing", "no key", frames[0], chain.hops[0].at, alone=True)
             return
         for source in sources(self.ev, key.values):
-            if all(self._possible(need, 0) for need in source.needs):
+            standing = chain if source.kind == "missing" else None
+            if all(self._possible(need, 0, standing) for need in source.needs):
                 yield self._made(source)
 
-    def _possible(self, need: Condition, depth: int) -> bool:
-        """The condition may hold: what it asks for may be missing."""
+    def _branch(self, frame: Frame, site: Site) -> tuple[Condition, ...]:
+        """The conditions of the branch that the sink stands in."""
+        flow = frame.flow
+        needs = flow.needs.get(flow.statement(site.call.at), ())
+        return tuple(Condition(frame, need.value) for need in needs)
+
+    def _possible(self, need: Condition, depth: int, standing: Chain | None) -> bool:
+        """The condition may hold: what it asks for may be missing.
+
+        With `standing`, a wrapper's default that no visible caller of this chain leaves standing does not count.
+        """
         if depth > 6:
             return True
         vals = self.ev.values(need.frame, need.expr)
         if not vals:
             return True
         for source in sources(self.ev, vals):
-            if source.sure or not all(self._possible(n, depth + 1) for n in source.needs):
+            if source.sure or not all(self._possible(n, depth + 1, standing) for n in source.needs):
+                continue
+            if standing is not None and source.hole is not None and not source.hole.trail:
+                if self._left_out(source, standing):
+                    return True
                 continue
             if source.kind in ("missing", "unknown"):
                 return True
             if source.kind == "hole" and self._optional(source):
                 return True
-            if source.kind == "stable" and source.text in ("False", "0") or source.text.endswith("of a stored row"):
+            if (source.kind == "stable" and source.text in ("False", "0")) or source.text.endswith(
+                "of a stored row"
+            ):
                 return True
         return False
 
@@ -322,7 +358,11 @@ class _Solver:
         param = next((p for p in function.params if p.name == hole.name), None)
         if param is None or param.kind in ("rest", "named"):
             return True
-        return self._default_missing(hole.frame, param) or "None" in text(param.annotation) or "Optional" in text(param.annotation)
+        return (
+            self._default_missing(hole.frame, param)
+            or "None" in text(param.annotation)
+            or "Optional" in text(param.annotation)
+        )
 
     def _default_missing(self, frame: Frame, param: ir.Param) -> bool:
         """`= None`, `= ""`, `= Header(None)`."""
@@ -331,8 +371,14 @@ class _Solver:
             if isinstance(what, Known) and what.value in (None, ""):
                 return True
             if isinstance(what, Object) and what.args is not None:
-                first = what.args.positional[:1] or tuple(z for k, z in what.args.named if k == "default")
-                if any(isinstance(v.what, Known) and v.what.value in (None, "") for z in first for v in self.ev.resolve(z)):
+                first = what.args.positional[:1] or tuple(
+                    z for k, z in what.args.named if k == "default"
+                )
+                if any(
+                    isinstance(v.what, Known) and v.what.value in (None, "")
+                    for z in first
+                    for v in self.ev.resolve(z)
+                ):
                     return True
         return False
 
@@ -362,7 +408,9 @@ class _Solver:
         if kind in ("fresh", "clock", "fresh_row") and self._at_import(source, chain):
             kind = "process"
         whole = source.alone and bool(self.ev.catalog.returns_call(source.text))
-        republished = kind == "delivery" and source.scope == "message" and self._is_republished(chain)
+        republished = (
+            kind == "delivery" and source.scope == "message" and self._is_republished(chain)
+        )
         return Origin(kind, source.text, place, source.scope, soft, key.given, whole, republished)
 
     def _at_import(self, source: Source, chain: Chain) -> bool:
@@ -375,10 +423,16 @@ class _Solver:
     def _left_out(self, source: Source, chain: Chain) -> bool:
         """An optional parameter of a function that outside code enters, passed on as it is."""
         hole = source.hole
-        if hole is None or chain.ends != "entry" or hole.trail or not isinstance(hole.frame.owner, FunctionRef):
+        if (
+            hole is None
+            or chain.ends != "entry"
+            or hole.trail
+            or not isinstance(hole.frame.owner, FunctionRef)
+        ):
             return False
         entered = any(
-            h.again.category in ("http", "webhook", "message", "serverless") and h.start == -1 for h in chain.hits
+            h.again.category in ("http", "webhook", "message", "serverless") and h.start == -1
+            for h in chain.hits
         )
         if not entered:
             return False
@@ -400,10 +454,7 @@ class _Solver:
                 if not self._counts(source, hit, where):
                     continue
                 kind = "attempt"
-            elif kind == "process":
-                if hit.again.category in _BETWEEN_PROCESSES:
-                    continue
-            elif kind == "delivery":
+            elif kind == "process" or kind == "delivery":
                 if hit.again.category in _BETWEEN_PROCESSES:
                     continue
             elif kind == "attempt":
@@ -448,7 +499,9 @@ class _Solver:
         fixed = category == "schedule" and not stored
         if category == "batch" and chain.locks:
             category = "lock"
-        guards = tuple(dict.fromkeys(Mark(Place(g.path, g.at), "guard", g.why) for g in chain.guards))
+        guards = tuple(
+            dict.fromkeys(Mark(Place(g.path, g.at), "guard", g.why) for g in chain.guards)
+        )
         return Exposure(
             origin, category, again.name, Place(again.path, again.at), again.again, again.plain, fixed, guards,
             self._key_path(source, chain, frames), self._route(hit, chain), again.entry,
@@ -468,34 +521,51 @@ class _Solver:
                 break
         for number in range(level if level is not None else 0, 0, -1):
             hop = chain.hops[number]
-            marks.append(Mark(Place(hop.path, hop.at), "passed", "" if source.kind != "missing" else "key not given"))
+            marks.append(
+                Mark(
+                    Place(hop.path, hop.at),
+                    "passed",
+                    "" if source.kind != "missing" else "key not given",
+                )
+            )
         return tuple(dict.fromkeys(marks))
 
     def _route(self, hit: Hit, chain: Chain) -> tuple[Mark, ...]:
         """Calls from the context's body to the sink."""
         return tuple(
-            Mark(Place(hop.path, hop.at), "passed", "") for hop in reversed(chain.hops[1 : hit.level + 1])
+            Mark(Place(hop.path, hop.at), "passed", "")
+            for hop in reversed(chain.hops[1 : hit.level + 1])
         )
 
     # --- further questions
 
     def _dropped(self, chain: Chain, frames: list[Frame]) -> Mark | None:
-        """A function on the way takes a key and the call does not get it."""
+        """A function on the way takes a key that nothing in it reads."""
+        for hop, param, read in self._key_parameters(chain):
+            if not read:
+                return Mark(Place(hop.path, self._at(hop)), "dropped", param)
+        return None
+
+    def _at(self, hop: Hop) -> int:
+        return self.ev.program.function(hop.owner).at if hop.owner is not None else hop.at
+
+    def _hands_key(self, chain: Chain) -> bool:
+        """A function on the way takes a key and does something with it: the call is keyed when a key is given."""
+        return any(read for hop, _, read in self._key_parameters(chain) if hop is chain.hops[0])
+
+    def _key_parameters(self, chain: Chain) -> Iterator[tuple[Hop, str, bool]]:
+        """Parameters on the way that are called a key, and whether the function's body reads them."""
         for hop in chain.hops:
             if hop.owner is None:
                 continue
             function = self.ev.program.function(hop.owner)
             for param in function.params:
                 if any(word in param.name.lower() for word in _KEY_WORDS):
-                    return Mark(Place(hop.path, function.at), "dropped", param.name)
-        return None
+                    yield hop, param.name, _reads(function.body, param.name)
 
     def _is_republished(self, chain: Chain) -> bool:
         """A call that publishes this work again is visible: in an except branch, a retry, or any context."""
-        for hop in chain.hops:
-            if hop.owner is not None and self._published_again(hop.owner):
-                return True
-        return False
+        return any(hop.owner is not None and self._published_again(hop.owner) for hop in chain.hops)
 
     def _published_again(self, owner: FunctionRef) -> bool:
         if owner not in self._republished:
@@ -506,7 +576,10 @@ class _Solver:
     def _find_published(self, owner: FunctionRef) -> bool:
         from stripe_idem_lint.solve import regions
 
-        if not any(isinstance(a, Again) and a.category in ("task", "message", "workflow") for a in self.callers.around(owner)):
+        if not any(
+            isinstance(a, Again) and a.category in ("task", "message", "workflow")
+            for a in self.callers.around(owner)
+        ):
             edges = [e for e in self.callers.edges(owner) if e.again]
         else:
             edges = [e for e in self.callers.edges(owner) if e.how in ("task", "packed", "handed")]
@@ -532,7 +605,21 @@ class _Solver:
         )
 
 
+def _reads(body: tuple[ir.Stmt, ...], name: str) -> bool:
+    """The statements read the name for more than a log line."""
+    for stmt in ir.statements(body):
+        for expr in ir.expressions(stmt):
+            if isinstance(expr, ir.Call) and spelled(expr.func).partition(".")[0] in _LOGS:
+                continue
+            if any(isinstance(node, ir.Name) and node.id == name for node in ir.walk(expr)):
+                return True
+    return False
+
+
+_LOGS = frozenset({"log", "logger", "logging", "LOG", "LOGGER", "_logger", "print"})
 _EFFECTS = ("other", "unknown", "guarded", "payable", "money")
-_IO_ERRORS = frozenset({"builtins.OSError", "builtins.IOError", "builtins.ConnectionError", "builtins.TimeoutError"})
+_IO_ERRORS = frozenset(
+    {"builtins.OSError", "builtins.IOError", "builtins.ConnectionError", "builtins.TimeoutError"}
+)
 
 __all__ = ["CallFact", "Exposure", "Facts", "GuardMark", "Mark", "Origin", "solve"]

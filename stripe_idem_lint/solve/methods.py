@@ -35,8 +35,30 @@ if TYPE_CHECKING:
 
 
 MAPPINGS = frozenset(
-    "headers environ args form json data POST GET META FILES COOKIES cookies session query_params path_params "
-    "attributes state params values properties body payload".split()
+    [
+        "headers",
+        "environ",
+        "args",
+        "form",
+        "json",
+        "data",
+        "POST",
+        "GET",
+        "META",
+        "FILES",
+        "COOKIES",
+        "cookies",
+        "session",
+        "query_params",
+        "path_params",
+        "attributes",
+        "state",
+        "params",
+        "values",
+        "properties",
+        "body",
+        "payload",
+    ]
 )
 """Attributes of outside objects that are dictionaries wherever they occur."""
 
@@ -90,7 +112,11 @@ def _of_hole(
     ev: Evaluator, base: Val, what: Hole, name: str, args: Arguments, frame: Frame, expr: ir.Call
 ) -> Vals:
     for hint in what.hint:
-        if isinstance(hint.what, Instance) and hint.what.record is not None and name in hint.what.record.dump:
+        if (
+            isinstance(hint.what, Instance)
+            and hint.what.record is not None
+            and name in hint.what.record.dump
+        ):
             return (dumped(ev, hint, hint.what),)
     for target in ev.access((base,), f".{name}"):
         if isinstance(target.what, Callable_):
@@ -126,7 +152,13 @@ def _of_container(
             given = _get(ev, base, args, frame, expr)
             return given if given else ev.resolve(args.positional[1])
         case "items":
-            return (Val(Many((Lazy(frame, None, known=(_pair(ev, base, frame, expr),)),)), frame, expr.at),)
+            return (
+                Val(
+                    Many((Lazy(frame, None, known=(_pair(ev, base, frame, expr),)),)),
+                    frame,
+                    expr.at,
+                ),
+            )
         case "values":
             return (Val(Many((Lazy(frame, None, ("[*]",), (base,)),)), frame, expr.at),)
         case "copy" | "to_dict" | "as_dict":
@@ -139,14 +171,27 @@ def _of_container(
         return _of_text(ev, base, name, args, frame, expr)
     if isinstance(base.what, Unknown | Hole):
         trail = base.what.trail
-        return (Val(Unknown(f"call of {name} on an unknown object", (*trail, f".{name}", "()")), frame, expr.at),)
+        return (
+            Val(
+                Unknown(f"call of {name} on an unknown object", (*trail, f".{name}", "()")),
+                frame,
+                expr.at,
+            ),
+        )
     return (Val(Unknown(f"method {name}"), frame, expr.at),)
 
 
 def _pair(ev: Evaluator, base: Val, frame: Frame, expr: ir.Call) -> Val:
     key = Val(Unknown("a key of a dictionary"), frame, expr.at)
     return Val(
-        Row(((Lazy(frame, None, known=(key,)), False), (Lazy(frame, None, ("[*]",), (base,)), False))), frame, expr.at
+        Row(
+            (
+                (Lazy(frame, None, known=(key,)), False),
+                (Lazy(frame, None, ("[*]",), (base,)), False),
+            )
+        ),
+        frame,
+        expr.at,
     )
 
 
@@ -191,12 +236,18 @@ def _of_clock(ev: Evaluator, what: Born, name: str, args: Arguments) -> Born:
                     if isinstance(val.what, Known) and isinstance(val.what.value, str):
                         return of_format(what, val.what.value)
             return what
-        case "replace" if {"second", "microsecond"} <= {n for n, _ in args.named} or "minute" in dict(args.named):
+        case "replace" if {"second", "microsecond"} <= {
+            n for n, _ in args.named
+        } or "minute" in dict(args.named):
             return Born("window", what.text)
         case "isoformat":
             for key, lazy in args.named:
                 for val in ev.resolve(lazy):
-                    if key == "timespec" and isinstance(val.what, Known) and val.what.value in ("hours", "minutes"):
+                    if (
+                        key == "timespec"
+                        and isinstance(val.what, Known)
+                        and val.what.value in ("hours", "minutes")
+                    ):
                         return Born("window", what.text)
             return what
         case _:

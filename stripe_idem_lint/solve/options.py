@@ -28,7 +28,11 @@ _OFF = ("None", "False", "0", "[]", "()", "{}")
 
 
 def any_holds(
-    ev: Evaluator, tests: Iterable[str], args: Arguments, body: tuple[ir.Stmt, ...] = (), this: str = ""
+    ev: Evaluator,
+    tests: Iterable[str],
+    args: Arguments,
+    body: tuple[ir.Stmt, ...] = (),
+    this: str = "",
 ) -> bool:
     """One of the tests holds.
 
@@ -120,7 +124,9 @@ def _matches(val: Val, wanted: str) -> bool:
             inside = inside.rstrip(")")
             if not inside or call is None:
                 return True
-            return any(isinstance(a.value, ir.Const) and repr(a.value.value) == inside for a in call.args)
+            return any(
+                isinstance(a.value, ir.Const) and repr(a.value.value) == inside for a in call.args
+            )
         case Instance():
             return False
         case _:

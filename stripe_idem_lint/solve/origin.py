@@ -34,7 +34,9 @@ from stripe_idem_lint.solve.values import (
 if TYPE_CHECKING:
     from stripe_idem_lint.solve.evaluate import Evaluator
 
-UNSTABLE = frozenset({"fresh", "clock", "window", "attempt", "delivery", "process", "fresh_row", "counter"})
+UNSTABLE = frozenset(
+    {"fresh", "clock", "window", "attempt", "delivery", "process", "fresh_row", "counter"}
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,9 +97,14 @@ def _unique(found: list[Source]) -> tuple[Source, ...]:
     kept: dict[tuple[str, str, int, int, tuple[int, ...]], Source] = {}
     for source in found:
         if len(source.needs) > 1:
-            source = replace(source, needs=tuple({(id(n.frame), id(n.expr)): n for n in source.needs}.values())[:8])
+            source = replace(
+                source,
+                needs=tuple({(id(n.frame), id(n.expr)): n for n in source.needs}.values())[:8],
+            )
         needs = tuple(id(n.expr) for n in source.needs)
-        kept.setdefault((source.kind, source.frame.path, id(source.frame), source.at, needs), source)
+        kept.setdefault(
+            (source.kind, source.frame.path, id(source.frame), source.at, needs), source
+        )
     return tuple(kept.values())
 
 
@@ -131,7 +138,7 @@ def _of(ev: Evaluator, val: Val, alone: bool, depth: int) -> Iterator[Source]:
                 for inner in ev.resolve(lazy):
                     yield from _known(ev, inner, False, depth + 1)
         case Table(entries):
-            for key, lazy in entries:
+            for _key, lazy in entries:
                 for inner in ev.resolve(lazy):
                     yield from _known(ev, inner, False, depth + 1)
         case Unknown(reason, trail):
@@ -142,7 +149,9 @@ def _of(ev: Evaluator, val: Val, alone: bool, depth: int) -> Iterator[Source]:
             else:
                 yield Source("unknown", reason, frame, at, val.needs, alone=alone)
         case Object(_, made):
-            yield Source("unknown", f"the result of {made}", frame, at, val.needs, alone=alone, maker=what)
+            yield Source(
+                "unknown", f"the result of {made}", frame, at, val.needs, alone=alone, maker=what
+            )
         case _:
             yield Source("unknown", type(what).__name__.lower(), frame, at, val.needs, alone=alone)
 
@@ -154,15 +163,27 @@ def _of_text(ev: Evaluator, val: Val, what: Text, depth: int) -> Iterator[Source
     for lazy in what.parts:
         for inner in ev.resolve(lazy):
             for source in _known(ev, inner, False, depth + 1):
-                (unstable if source.kind in UNSTABLE or source.kind == "hole" else others).append(source)
+                (unstable if source.kind in UNSTABLE or source.kind == "hole" else others).append(
+                    source
+                )
     if what.op in ("process", "default"):
         unstable = [_process(s) for s in unstable]
     for source in unstable:
         yield replace(source, needs=source.needs + val.needs, alone=False, sure=True)
     if not unstable:
         vague = next((s for s in others if s.kind == "unknown"), None)
-        kind, text = (vague.kind, vague.text) if vague is not None else ("stable", "made of stable parts")
-        yield Source(kind, text, val.frame, val.at, val.needs, alone=False, maker=vague.maker if vague else None)
+        kind, text = (
+            (vague.kind, vague.text) if vague is not None else ("stable", "made of stable parts")
+        )
+        yield Source(
+            kind,
+            text,
+            val.frame,
+            val.at,
+            val.needs,
+            alone=False,
+            maker=vague.maker if vague else None,
+        )
 
 
 def _process(source: Source) -> Source:
@@ -202,10 +223,20 @@ def _of_external(ev: Evaluator, val: Val, what: External, alone: bool) -> Source
     if told is not None:
         kind, scope = told
         return Source(kind, what.name, val.frame, val.at, val.needs, scope, alone=alone)
-    return Source("unknown", f"outside name {what.name}", val.frame, val.at, val.needs, alone=alone, maker=what.of)
+    return Source(
+        "unknown",
+        f"outside name {what.name}",
+        val.frame,
+        val.at,
+        val.needs,
+        alone=alone,
+        maker=what.of,
+    )
 
 
-def _of_instance(ev: Evaluator, val: Val, what: Instance, alone: bool, depth: int) -> Iterator[Source]:
+def _of_instance(
+    ev: Evaluator, val: Val, what: Instance, alone: bool, depth: int
+) -> Iterator[Source]:
     """An object in a text is its `__str__`; without one its address is."""
     if alone:
         yield Source("unknown", "an object as key", val.frame, val.at, val.needs)
@@ -226,7 +257,9 @@ def _of_instance(ev: Evaluator, val: Val, what: Instance, alone: bool, depth: in
     yield Source("unknown", "the text of an object", val.frame, val.at, val.needs, alone=False)
 
 
-def _of_changed(ev: Evaluator, val: Val, what: Changed, alone: bool, depth: int) -> Iterator[Source]:
+def _of_changed(
+    ev: Evaluator, val: Val, what: Changed, alone: bool, depth: int
+) -> Iterator[Source]:
     """A changed value as a whole: what it was, and what was put into it (`digest.update(x)`)."""
     if what.change.kind in ("update", "append", "item"):
         for inner in ev.values(what.frame, what.change.value):
@@ -245,7 +278,11 @@ def _of_changed(ev: Evaluator, val: Val, what: Changed, alone: bool, depth: int)
 
 def owner_name(ev: Evaluator, frame: Frame) -> str:
     """The qualified name of the function a frame belongs to."""
-    return ev.program.function(frame.owner).qualname if isinstance(frame.owner, FunctionRef) else frame.path
+    return (
+        ev.program.function(frame.owner).qualname
+        if isinstance(frame.owner, FunctionRef)
+        else frame.path
+    )
 
 
 __all__ = ["UNSTABLE", "Lazy", "Source", "owner_name", "sources"]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
+from stripe_idem_lint.link.program import ClassRef, FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, EdgeModel, ValueModel
 from stripe_idem_lint.solve.options import any_holds, argument
 from stripe_idem_lint.solve.values import (
@@ -30,7 +31,6 @@ from stripe_idem_lint.solve.values import (
     Unknown,
     Val,
 )
-from stripe_idem_lint.link.program import ClassRef, FunctionRef
 
 if TYPE_CHECKING:
     from stripe_idem_lint.solve.evaluate import Evaluator, Vals
@@ -67,7 +67,13 @@ def _applies(ev: Evaluator, model: ValueModel, args: Arguments) -> bool:
 
 
 def _modelled(
-    ev: Evaluator, model: ValueModel, name: str, of: Object | None, args: Arguments, frame: Frame, at: int
+    ev: Evaluator,
+    model: ValueModel,
+    name: str,
+    of: Object | None,
+    args: Arguments,
+    frame: Frame,
+    at: int,
 ) -> Val:
     if model.kind == "derived":
         parts = args.positional + args.star + tuple(lazy for _, lazy in args.named) + args.double
@@ -84,7 +90,11 @@ def _cut(ev: Evaluator, born: Born, args: Arguments) -> Born:
 
     for lazy in args.positional[:1]:
         for val in ev.resolve(lazy):
-            if isinstance(val.what, Known) and isinstance(val.what.value, str) and "%" in val.what.value:
+            if (
+                isinstance(val.what, Known)
+                and isinstance(val.what.value, str)
+                and "%" in val.what.value
+            ):
                 return of_format(born, val.what.value)
     return born
 
@@ -100,7 +110,8 @@ def _through_edge(ev: Evaluator, name: str, args: Arguments, frame: Frame, at: i
             return tuple(_partial(ev, val, handed, frame, at) for val in ev.resolve(function))
         if edge.arguments == "each":
             items = tuple(
-                Lazy(frame, None, known=ev.invoke(val, handed, frame, at)) for val in ev.resolve(function)
+                Lazy(frame, None, known=ev.invoke(val, handed, frame, at))
+                for val in ev.resolve(function)
             )
             return (Val(Many(items), frame, at),)
         if edge.gives == "nothing":
@@ -110,7 +121,9 @@ def _through_edge(ev: Evaluator, name: str, args: Arguments, frame: Frame, at: i
         if context.category in ("retry", "transaction", "workflow"):
             function, handed = handed_over(ev, context, args, frame)
             if function is not None:
-                return tuple(v for val in ev.resolve(function) for v in ev.invoke(val, handed, frame, at))
+                return tuple(
+                    v for val in ev.resolve(function) for v in ev.invoke(val, handed, frame, at)
+                )
     return None
 
 
@@ -141,7 +154,9 @@ def handed_over(
         case "none":
             return function, Arguments()
         case "each":
-            return function, Arguments(tuple(Lazy(z.frame, z.expr, (*z.path, "[*]"), z.known) for z in rest))
+            return function, Arguments(
+                tuple(Lazy(z.frame, z.expr, (*z.path, "[*]"), z.known) for z in rest)
+            )
         case "packed":
             return function, unpacked(ev, args, model.packed_args, model.packed_kwargs)
         case _:
@@ -164,7 +179,11 @@ def unpacked(
     star: tuple[Lazy, ...] = ()
     if first is not None:
         vals = ev.resolve(first)
-        if len(vals) == 1 and isinstance(vals[0].what, Row) and not any(s for _, s in vals[0].what.items):
+        if (
+            len(vals) == 1
+            and isinstance(vals[0].what, Row)
+            and not any(s for _, s in vals[0].what.items)
+        ):
             positional = tuple(lazy for lazy, _ in vals[0].what.items)
         else:
             star = (first,)
@@ -228,7 +247,8 @@ def _int(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
                 right = ev.resolve(what.parts[1])
                 if any(isinstance(r.what, Known) and _number(r.what.value) >= 60 for r in right):
                     found.extend(
-                        Val(coarser(left.what), left.frame, left.at) for left in ev.resolve(what.parts[0])
+                        Val(coarser(left.what), left.frame, left.at)
+                        for left in ev.resolve(what.parts[0])
                     )
                     continue
             found.append(Val(Text("int", (Lazy(frame, None, known=(val,)),)), frame, at, val.needs))
@@ -256,7 +276,9 @@ def _filter(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
 
 
 def _zip(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
-    items = tuple((Lazy(z.frame, z.expr, (*z.path, "[*]"), z.known), False) for z in args.positional)
+    items = tuple(
+        (Lazy(z.frame, z.expr, (*z.path, "[*]"), z.known), False) for z in args.positional
+    )
     return (Val(Many((Lazy(frame, None, known=(Val(Row(items), frame, at),)),)), frame, at),)
 
 
@@ -315,7 +337,9 @@ def _super(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
             if function.cls is not None and function.params:
                 this = ev.parameter(scope, function.params[0].name)
                 ref = ClassRef(scope.path, function.cls)
-                return tuple(Val(Super(ref, v), frame, at) for v in this) or (Val(Super(ref, None), frame, at),)
+                return tuple(Val(Super(ref, v), frame, at) for v in this) or (
+                    Val(Super(ref, None), frame, at),
+                )
         scope = scope.closure
     return (Val(Unknown("super"), frame, at),)
 
@@ -352,7 +376,9 @@ def _replace(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
                 old = val.what.args
                 named = {**dict(old.named), **dict(args.named)}
                 merged = Arguments(old.positional, tuple(named.items()), old.star, old.double)
-                made = Instance(val.what.ref, "made", val.what.frame, val.what.at, merged, val.what.record)
+                made = Instance(
+                    val.what.ref, "made", val.what.frame, val.what.at, merged, val.what.record
+                )
                 found.append(Val(made, val.frame, val.at))
             else:
                 found.append(val)
@@ -360,8 +386,14 @@ def _replace(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
 
 
 _BUILTINS: dict[str, Callable[[Evaluator, Arguments, Frame, int], Vals]] = {
-    **{f"builtins.{name}": _first for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "aiter")},
-    **{name: _first for name in ("copy.copy", "copy.deepcopy", "typing.cast", "tqdm.tqdm", "itertools.chain")},
+    **{
+        f"builtins.{name}": _first
+        for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "aiter")
+    },
+    **{
+        name: _first
+        for name in ("copy.copy", "copy.deepcopy", "typing.cast", "tqdm.tqdm", "itertools.chain")
+    },
     "typing.cast": lambda ev, args, frame, at: _filter(ev, args, frame, at),
     "builtins.dict": _dict,
     "collections.OrderedDict": _dict,

@@ -26,7 +26,6 @@ from stripe_idem_lint.solve.values import (
     Frame,
     Hole,
     Instance,
-    Known,
     Method,
     Object,
     Type,
@@ -105,7 +104,15 @@ class _Way:
 
     def done(self, ends: str) -> Chain:
         return Chain(
-            self.hops, self.hows, self.hits, self.loops, self.guards, self.locks, self.swallows, self.raises, ends
+            self.hops,
+            self.hows,
+            self.hits,
+            self.loops,
+            self.guards,
+            self.locks,
+            self.swallows,
+            self.raises,
+            ends,
         )
 
 
@@ -237,7 +244,9 @@ class Climber:
             if again_ is None:
                 return None
             way = replace(way, hits=(*way.hits, Hit(level, -1, -1, again_)))
-        way = self._step(replace(way, hows=(*way.hows, edge.how)), Hop(edge.path, edge.owner, edge.at))
+        way = self._step(
+            replace(way, hows=(*way.hows, edge.how)), Hop(edge.path, edge.owner, edge.at)
+        )
         if edge.each:
             loop = Loop(len(way.hops) - 1, edge.at, edge.path, False, False, "")
             way = replace(way, loops=(*way.loops, loop))
@@ -249,7 +258,15 @@ class Climber:
         """Module code that calls: a program that somebody starts."""
         if edge.how not in ("call", "name"):
             return way
-        again = Again("command", "the script", edge.path, edge.at, "it is started again", entry=True, shape="command")
+        again = Again(
+            "command",
+            "the script",
+            edge.path,
+            edge.at,
+            "it is started again",
+            entry=True,
+            shape="command",
+        )
         return replace(way, hits=(*way.hits, Hit(len(way.hops) - 1, -1, -1, again)))
 
     def _recursion(self, owner: FunctionRef, edge: Edge) -> Again | None:
@@ -261,7 +278,9 @@ class Climber:
         catches: tuple[str, ...] | None = None
         for step in path:
             if isinstance(step.stmt, ir.Try) and step.part == "handler":
-                catches = self._handler_names(self.ev.open_frame(owner), step.stmt.handlers[step.number])
+                catches = self._handler_names(
+                    self.ev.open_frame(owner), step.stmt.handlers[step.number]
+                )
         if catches is None:
             for stmt in function.body:
                 if isinstance(stmt, ir.Try) and stmt.at < edge.at and regions.swallowing(stmt):
@@ -347,22 +366,32 @@ class Climber:
         if not isinstance(expr, ir.Name):
             return False
         definitions = frame.flow.reaching(expr.id, expr.at)
-        values = [d.value for d in definitions if d.kind == "value" and d.value is not None and not d.path]
-        return bool(values) and len(values) == len(definitions) and all(regions.is_literal(v) for v in values)
+        values = [
+            d.value for d in definitions if d.kind == "value" and d.value is not None and not d.path
+        ]
+        return (
+            bool(values)
+            and len(values) == len(definitions)
+            and all(regions.is_literal(v) for v in values)
+        )
 
     def _modelled_loop(self, frame: Frame, loop: ir.For, path: str) -> Again | None:
         for val in self.ev.values(frame, loop.iter):
             for name in self._iterated_names(val):
                 for model in self.ev.catalog.loops(name):
                     args = self._made_with(val)
-                    again = self.callers._enabled(model, args, frame, (), None, path, loop.iter, name)
+                    again = self.callers._enabled(
+                        model, args, frame, (), None, path, loop.iter, name
+                    )
                     if again is not None:
                         return again
         if isinstance(loop.iter, ir.Call) and isinstance(loop.iter.func, ir.Attr):
             imports = self.callers.imports(path)
             for model in self.ev.catalog.unresolved_loops(loop.iter.func.name, imports):
                 if self._is_unresolved(frame, loop.iter.func):
-                    return self.callers._enabled(model, Arguments(), frame, (), None, path, loop.iter, "")
+                    return self.callers._enabled(
+                        model, Arguments(), frame, (), None, path, loop.iter, ""
+                    )
         return None
 
     def _is_unresolved(self, frame: Frame, expr: ir.Expr) -> bool:
@@ -394,7 +423,11 @@ class Climber:
         """A loop that goes round again after a failure of the same item."""
         leaves = regions.success_leaves(module, loop, inner, hop.at)
         counting = isinstance(loop, ir.While) or regions.is_counting(loop.iter)
-        name = f"for {text(loop.target)} in {text(loop.iter)}" if isinstance(loop, ir.For) else f"while {text(loop.test)}"
+        name = (
+            f"for {text(loop.target)} in {text(loop.iter)}"
+            if isinstance(loop, ir.For)
+            else f"while {text(loop.test)}"
+        )
         for step in inner:
             if not isinstance(step.stmt, ir.Try) or step.part not in ("body", "orelse"):
                 continue
@@ -412,7 +445,17 @@ class Climber:
 
     def _loop_again(self, name: str, path: str, at: int, catches: tuple[str, ...]) -> Again:
         shown = name if len(name) <= 60 else name[:57] + "…"
-        return Again("retry", shown, path, at, "the loop goes round again after a failure", False, catches, False, "loop")
+        return Again(
+            "retry",
+            shown,
+            path,
+            at,
+            "the loop goes round again after a failure",
+            False,
+            catches,
+            False,
+            "loop",
+        )
 
     def _refills(self, loop: ir.For | ir.While, inner: list[regions.Around]) -> bool:
         """Each round takes up what failed in the round before: the list it works through is assigned inside."""
@@ -429,7 +472,11 @@ class Climber:
         for stmt in ir.statements(loop.body):
             for expr in ir.expressions(stmt):
                 for node in ir.walk(expr):
-                    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attr) and node.func.name == "map":
+                    if (
+                        isinstance(node, ir.Call)
+                        and isinstance(node.func, ir.Attr)
+                        and node.func.name == "map"
+                    ):
                         worked |= {n for a in node.args for n in regions.names_in(a.value)}
         if isinstance(loop, ir.While):
             return bool(assigned & used & worked)
@@ -449,7 +496,9 @@ class Climber:
                 for name in self._iterated_names(val):
                     for model in self.ev.catalog.enters(name):
                         args = self._made_with(val)
-                        again = self.callers._enabled(model, args, frame, (), None, path, expr, name)
+                        again = self.callers._enabled(
+                            model, args, frame, (), None, path, expr, name
+                        )
                         if again is not None:
                             found = _hit(found, step.stmt.at, step.end, again)
         return found
@@ -512,24 +561,34 @@ class Climber:
             again = self._fetches(frame, call, imports, hop.path)
             if again is None:
                 continue
-            loops = [s for s in path if isinstance(s.stmt, ir.For | ir.While) and s.stmt.at <= call.at < s.end]
+            loops = [
+                s
+                for s in path
+                if isinstance(s.stmt, ir.For | ir.While) and s.stmt.at <= call.at < s.end
+            ]
             if loops:
                 return _hit(found, loops[0].stmt.at, loops[0].end, again)
             end = max((regions.end_of(module, stmt) for stmt in body), default=hop.at + 1)
             return _hit(found, call.at, end, again)
         return found
 
-    def _fetches(self, frame: Frame, call: ir.Call, imports: frozenset[str], path: str) -> Again | None:
+    def _fetches(
+        self, frame: Frame, call: ir.Call, imports: frozenset[str], path: str
+    ) -> Again | None:
         assert isinstance(call.func, ir.Attr)
         vals = self.ev.values(frame, call.func)
         for val in vals:
             if isinstance(val.what, External):
                 for model in self.ev.catalog.insides(val.what.name):
                     args = self.ev.arguments(frame, call.args)
-                    return self.callers._enabled(model, args, frame, (), None, path, call, val.what.name)
+                    return self.callers._enabled(
+                        model, args, frame, (), None, path, call, val.what.name
+                    )
         if not vals or any(isinstance(v.what, Unknown | Hole) for v in vals):
             for model in self.ev.catalog.unresolved_insides(call.func.name, imports):
-                return self.callers._enabled(model, Arguments(), frame, (), None, path, call, call.func.name)
+                return self.callers._enabled(
+                    model, Arguments(), frame, (), None, path, call, call.func.name
+                )
         return None
 
     def _of_locks(
@@ -555,7 +614,9 @@ class Climber:
                     found = replace(found, guards=(*found.guards, mark))
                 guard = self.ev.catalog.guard_call(val.what.name)
                 if guard is not None:
-                    found = replace(found, guards=(*found.guards, GuardMark(hop.path, call.at, guard.why)))
+                    found = replace(
+                        found, guards=(*found.guards, GuardMark(hop.path, call.at, guard.why))
+                    )
             for arg in call.args[:1]:
                 if isinstance(arg.value, ir.Const) and isinstance(arg.value.value, str):
                     query = self.ev.catalog.lock_sql(arg.value.value)
@@ -656,7 +717,9 @@ class Climber:
         if isinstance(node, ir.Attr) and how == "property":
             for base in self.ev.values(outer, node.base):
                 if isinstance(base.what, Instance):
-                    return self.ev.bound_frame(hop.owner, outer, node.at, Arguments(), closure, base)
+                    return self.ev.bound_frame(
+                        hop.owner, outer, node.at, Arguments(), closure, base
+                    )
         return self.ev.bound_frame(hop.owner, outer, outer_hop.at, None, closure)
 
     def _closure(self, owner: FunctionRef, made: list[Frame | None]) -> Frame | None:
@@ -698,10 +761,16 @@ class Climber:
     ) -> Frame | None:
         what = val.what
         match what:
-            case Callable_(ref, inner, this, given) if ref == owner or self.callers._overrides(owner, ref):
-                return self.ev.bound_frame(owner, outer, at, joined(given, args), inner or closure, this)
+            case Callable_(ref, inner, this, given) if ref == owner or self.callers._overrides(
+                owner, ref
+            ):
+                return self.ev.bound_frame(
+                    owner, outer, at, joined(given, args), inner or closure, this
+                )
             case Type(ref):
-                member = self.ev.class_member(ref, "__init__") or self.ev.class_member(ref, "__post_init__")
+                member = self.ev.class_member(ref, "__init__") or self.ev.class_member(
+                    ref, "__post_init__"
+                )
                 if member == owner:
                     this = Val(Instance(ref, "blank", outer, at, args), outer, at)
                     return self.ev.bound_frame(owner, outer, at, args, closure, this)
@@ -721,7 +790,9 @@ class Climber:
     def _packed(self, owner: FunctionRef, args: Arguments) -> Arguments:
         for model, _ in self.ev.models_of(owner):
             if model.packed_calls:
-                return unpacked(self.ev, args, (*model.packed_args, "0"), (*model.packed_kwargs, "1"))
+                return unpacked(
+                    self.ev, args, (*model.packed_args, "0"), (*model.packed_kwargs, "1")
+                )
         return unpacked(self.ev, args, ("args", "0"), ("kwargs", "1"))
 
     def _handed(
@@ -749,12 +820,19 @@ class Climber:
                     given = joined(val.what.given, handed)
                     inner = val.what.closure or closure
                     if model.arguments == "none":
-                        return self.ev.bound_frame(owner, outer, at, val.what.given, inner, val.what.this)
+                        return self.ev.bound_frame(
+                            owner, outer, at, val.what.given, inner, val.what.this
+                        )
                     return self.ev.bound_frame(owner, outer, at, given, inner, val.what.this)
         return None
 
     def _guess_handed(
-        self, owner: FunctionRef, args: Arguments, outer: Frame, call: ir.Call, closure: Frame | None
+        self,
+        owner: FunctionRef,
+        args: Arguments,
+        outer: Frame,
+        call: ir.Call,
+        closure: Frame | None,
     ) -> Frame | None:
         """A method of an unresolved object that is known by its name."""
         if not isinstance(call.func, ir.Attr):
@@ -808,6 +886,32 @@ def _skips(body: tuple[ir.Stmt, ...]) -> bool:
 
 
 _STATE_WORDS = frozenset(
-    "status state paid charged charge processed completed done billed settled captured refunded locked claimed claim "
-    "finished succeeded intent exists seen sent created handled duplicate acquired acquire".split()
+    [
+        "status",
+        "state",
+        "paid",
+        "charged",
+        "charge",
+        "processed",
+        "completed",
+        "done",
+        "billed",
+        "settled",
+        "captured",
+        "refunded",
+        "locked",
+        "claimed",
+        "claim",
+        "finished",
+        "succeeded",
+        "intent",
+        "exists",
+        "seen",
+        "sent",
+        "created",
+        "handled",
+        "duplicate",
+        "acquired",
+        "acquire",
+    ]
 )

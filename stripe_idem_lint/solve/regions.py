@@ -65,7 +65,9 @@ def _part(
 
 def _parts(stmt: ir.Stmt) -> Iterator[tuple[str, int, tuple[ir.Stmt, ...]]]:
     match stmt:
-        case ir.If(_, _, body, orelse) | ir.While(_, _, body, orelse) | ir.For(_, _, _, body, orelse):
+        case (
+            ir.If(_, _, body, orelse) | ir.While(_, _, body, orelse) | ir.For(_, _, _, body, orelse)
+        ):
             yield "body", 0, body
             yield "orelse", 0, orelse
         case ir.Try(_, body, handlers, orelse, final):
@@ -129,7 +131,9 @@ def raises_always(body: tuple[ir.Stmt, ...]) -> bool:
                 return True
             case ir.Return() | ir.Jump():
                 return False
-            case ir.If(_, _, then, orelse) if orelse and raises_always(then) and raises_always(orelse):
+            case ir.If(_, _, then, orelse) if (
+                orelse and raises_always(then) and raises_always(orelse)
+            ):
                 return True
             case _:
                 continue
@@ -229,7 +233,9 @@ def is_literal(expr: ir.Expr) -> bool:
     """A display of constants, a range, or command line arguments."""
     match expr:
         case ir.Sequence(_, _, items):
-            return all(isinstance(i.value, ir.Const | ir.Sequence | ir.Mapping | ir.Unary) for i in items)
+            return all(
+                isinstance(i.value, ir.Const | ir.Sequence | ir.Mapping | ir.Unary) for i in items
+            )
         case ir.Mapping(_, entries):
             return all(isinstance(v, ir.Const | ir.Sequence | ir.Mapping) for _, v in entries)
         case ir.Call(_, func, _):
@@ -253,7 +259,10 @@ def is_counting(expr: ir.Expr) -> bool:
                 return is_counting(args[0].value)
             return name in ("range", "count", "repeat")
         case ir.Sequence(_, _, items):
-            return all(isinstance(i.value, ir.Const) and isinstance(i.value.value, int | float) for i in items)
+            return all(
+                isinstance(i.value, ir.Const) and isinstance(i.value.value, int | float)
+                for i in items
+            )
         case _:
             return False
 
@@ -272,7 +281,13 @@ def assigned_names(body: tuple[ir.Stmt, ...]) -> frozenset[str]:
                 found |= {n.id for n in ir.walk(target) if isinstance(n, ir.Name)}
         if isinstance(stmt, ir.Evaluate) and isinstance(stmt.value, ir.Call):
             func = stmt.value.func
-            if isinstance(func, ir.Attr) and func.name in ("append", "add", "extend", "put", "appendleft"):
+            if isinstance(func, ir.Attr) and func.name in (
+                "append",
+                "add",
+                "extend",
+                "put",
+                "appendleft",
+            ):
                 found |= names_in(func.base)
     return frozenset(found)
 
@@ -300,8 +315,19 @@ def _writes(call: ir.Call, items: frozenset[str]) -> bool:
     if names_in(call.func) & items:
         return True
     last = call.func.name
-    writes = last in ("execute", "update", "save", "add", "put", "set", "delete_message", "commit", "bulk_update")
+    writes = last in (
+        "execute",
+        "update",
+        "save",
+        "add",
+        "put",
+        "set",
+        "delete_message",
+        "commit",
+        "bulk_update",
+    )
     used = any(names_in(arg.value) & items for arg in call.args) or any(
-        isinstance(node, ir.Call) and any(names_in(a.value) & items for a in node.args) for node in ir.walk(call.func)
+        isinstance(node, ir.Call) and any(names_in(a.value) & items for a in node.args)
+        for node in ir.walk(call.func)
     )
     return writes and used

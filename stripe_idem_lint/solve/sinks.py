@@ -112,7 +112,11 @@ def _defines_sink(ev: Evaluator, frame: Frame, definition: Def, depth: int) -> b
     if definition.kind == "param":
         return frame.args is not None
     if definition.kind in ("present", "missing", "reset"):
-        return any(_defines_sink(ev, frame, base, depth + 1) for base in definition.base) if depth < 3 else False
+        return (
+            any(_defines_sink(ev, frame, base, depth + 1) for base in definition.base)
+            if depth < 3
+            else False
+        )
     return definition.value is not None and may_be_sink(ev, frame, definition.value, depth + 1)
 
 
@@ -121,7 +125,9 @@ def callees(ev: Evaluator, frame: Frame, call: ir.Call) -> tuple[Val, ...]:
     return ev.values(frame, call.func)
 
 
-def _direct(ev: Evaluator, callee: Val, args: Arguments, at: int, frame: Frame) -> Iterator[SinkCall]:
+def _direct(
+    ev: Evaluator, callee: Val, args: Arguments, at: int, frame: Frame
+) -> Iterator[SinkCall]:
     what = callee.what
     if isinstance(what, Partial):
         yield from _direct(ev, what.target, joined(what.given, args), what.at, frame)
@@ -148,7 +154,9 @@ def _by_trail(ev: Evaluator, trail: tuple[str, ...]) -> tuple[str, SinkModel] | 
     for number, word in enumerate(words):
         rest = ".".join(words[number + 1 :])
         if word == "stripe" and rest:
-            model = ev.catalog.sink(f"stripe.{rest}") or ev.catalog.sink(f"stripe.StripeClient.{rest}")
+            model = ev.catalog.sink(f"stripe.{rest}") or ev.catalog.sink(
+                f"stripe.StripeClient.{rest}"
+            )
             if model is not None:
                 return f"stripe.{rest}", model
         if word in ("v1", "v2") and rest:
@@ -262,7 +270,11 @@ def _handed(
     what = callee.what
     if isinstance(what, Callable_):
         return
-    name = what.name if isinstance(what, External) else (f"{what.cls}.__call__" if isinstance(what, Object) else "")
+    name = (
+        what.name
+        if isinstance(what, External)
+        else (f"{what.cls}.__call__" if isinstance(what, Object) else "")
+    )
     if name:
         edge = ev.catalog.edge(name)
         if edge is not None:
@@ -352,11 +364,19 @@ def key_of(ev: Evaluator, sink: SinkCall) -> KeyArgument:
         params, options = _service_arguments(ev, sink)
         inside = _entry(ev, params, name)
         if inside and not all(isinstance(v.what, Hole | Unknown) for v in inside):
-            return KeyArgument((), False, f"`{name}` stands among the parameters of a service call; it belongs into `{service.options}`")
+            return KeyArgument(
+                (),
+                False,
+                f"`{name}` stands among the parameters of a service call; it belongs into `{service.options}`",
+            )
         key = _entry(ev, options, name) or _in_headers(ev, options)
         return _identified(ev, sink, KeyArgument(key, bool(key)))
     if argument(sink.args, service.options) is not None:
-        return KeyArgument((), False, f"`{service.options}=` on a resource method becomes a body parameter; pass `{name}=`")
+        return KeyArgument(
+            (),
+            False,
+            f"`{service.options}=` on a resource method becomes a body parameter; pass `{name}=`",
+        )
     vals = _argument_values(ev, sink.args, name)
     return _identified(ev, sink, KeyArgument(vals, bool(vals)))
 
@@ -409,7 +429,9 @@ def _header_key(ev: Evaluator, sink: SinkCall, client: HttpClient) -> KeyArgumen
         shared = argument(sink.of.args, client.headers)
         found = _entry(ev, shared, header)
     if not found and sink.args.double:
-        unknown = tuple(v for d in sink.args.double for v in ev.resolve(d) if isinstance(v.what, Hole | Unknown))
+        unknown = tuple(
+            v for d in sink.args.double for v in ev.resolve(d) if isinstance(v.what, Hole | Unknown)
+        )
         if unknown:
             return KeyArgument(unknown, True)
     return KeyArgument(found, bool(found))
@@ -530,5 +552,9 @@ def _executed(
             for call in calls_in(nested.body):
                 if isinstance(call.func, ir.Name) and call.func.id in params:
                     for sink in sink_calls(ev, frame, call):
-                        ways = (Hop(ref.path, nested_ref, call.at), Hop(ref.path, ref, nested.at), *hops)
+                        ways = (
+                            Hop(ref.path, nested_ref, call.at),
+                            Hop(ref.path, ref, nested.at),
+                            *hops,
+                        )
                         yield Site(ways, call, sink.name, (hops[0].path, outer.at))
