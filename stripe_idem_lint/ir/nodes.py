@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Union
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +192,10 @@ class Opaque:
     what: str
 
 
-Expr = Union[
-    Const, Name, Attr, Item, Part, Call, Join, Format, Bool, Choice, Compare, Unary, Mapping, Sequence,
-    Comprehension, Lambda, Await, Yield, Walrus, Opaque,
-]  # fmt: skip
+Expr = (
+    Const | Name | Attr | Item | Part | Call | Join | Format | Bool | Choice | Compare | Unary | Mapping | Sequence
+    | Comprehension | Lambda | Await | Yield | Walrus | Opaque
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,10 +365,10 @@ class Delete:
     targets: tuple[Expr, ...]
 
 
-Stmt = Union[
-    Assign, Augment, Evaluate, Return, Raise, If, For, While, Try, With, Match, Define, DefineClass,
-    Import, ImportFrom, Jump, Outer, Assert, Delete,
-]  # fmt: skip
+Stmt = (
+    Assign | Augment | Evaluate | Return | Raise | If | For | While | Try | With | Match | Define | DefineClass
+    | Import | ImportFrom | Jump | Outer | Assert | Delete
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

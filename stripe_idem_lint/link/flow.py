@@ -214,7 +214,7 @@ class _Walker:
                 return self.block(body, env, needs), needs
             case ir.Match(_, subject, cases):
                 return self._match(subject, cases, env, needs), needs
-            case ir.Define(at, function):
+            case ir.Define(at, _):
                 env = dict(env)
                 self._define(
                     env, self._defined_name(stmt), Def("function", at, stmt=stmt, needs=needs)

@@ -281,9 +281,9 @@ class Callers:
         this = function.params[0].name if function is not None and function.params else ""
         if model.off_by and any_holds(self.ev, model.off_by, args, body, this):
             return None
-        if model.on_by and not any_holds(self.ev, model.on_by, args, body, this):
-            if not self._calls_resolved(model.on_by, scope):
-                return None
+        switched_on = not model.on_by or any_holds(self.ev, model.on_by, args, body, this)
+        if not switched_on and not self._calls_resolved(model.on_by, scope):
+            return None
         plain = model.plain and not any_holds(self.ev, model.raised_by, args, body, this)
         catches = self._catches(model, args)
         if catches is not None and model.category == "task":
@@ -624,9 +624,9 @@ class Callers:
                 return "name"
         if isinstance(node, ir.Name) and node.id != function.name:
             for parent in parents[:2]:
-                if isinstance(parent, ir.Call):
-                    if any(self.leads_to(v, ref) for v in self.ev.values(frame, parent.func)):
-                        return "value"
+                called = self.ev.values(frame, parent.func) if isinstance(parent, ir.Call) else ()
+                if any(self.leads_to(v, ref) for v in called):
+                    return "value"
         return ""
 
     def _unresolved(self, vals: tuple[Val, ...]) -> bool:

@@ -622,13 +622,13 @@ class Evaluator:
                     yield model, args
         for model in self.catalog.shapes():
             shape = model.function
-            if shape is not None and model.parameters and shape.parameters:
-                if len(shape.parameters) == len(function.params) and function.cls is None:
-                    if all(
-                        w in ("*", p.name)
-                        for w, p in zip(shape.parameters, function.params, strict=True)
-                    ):
-                        yield model, Arguments()
+            if shape is None or not model.parameters or function.cls is not None:
+                continue
+            names = tuple(p.name for p in function.params)
+            if len(names) == len(shape.parameters) and all(
+                wanted in ("*", name) for wanted, name in zip(shape.parameters, names, strict=True)
+            ):
+                yield model, Arguments()
 
     def takes_receiver(self, function: ir.Function) -> bool:
         """It is a method that gets `self` or `cls` without being handed it."""
@@ -940,11 +940,7 @@ class Evaluator:
     def _access_changed(self, val: Val, what: Changed, step: str) -> Vals:
         change = what.change
         if change.kind == "append":
-            base = (
-                self.access(what.base, step)
-                if step.startswith(".")
-                else self.access(what.base, step)
-            )
+            base = self.access(what.base, step)
             if step.startswith("."):
                 return base if base else (Val(Method(val, step[1:]), val.frame, val.at),)
             added = self.values(what.frame, change.value)
@@ -1238,8 +1234,11 @@ class Evaluator:
 
     def _annotated_attribute(self, cls: ClassRef, name: str, frame: Frame) -> Vals:
         for stmt in self.program.cls(cls).body:
-            if isinstance(stmt, ir.Assign) and stmt.annotation is not None and stmt.value is None:
-                if any(isinstance(t, ir.Name) and t.id == name for t in stmt.targets):
+            if not isinstance(stmt, ir.Assign) or stmt.annotation is None:
+                continue
+            if stmt.value is None:
+                names = [t.id for t in stmt.targets if isinstance(t, ir.Name)]
+                if name in names:
                     return self.annotated(self._class_scope(cls), stmt.annotation, frame)
         return ()
 

@@ -323,9 +323,9 @@ def _getattr(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
     for name in ev.resolve(args.positional[1]):
         if isinstance(name.what, Known) and isinstance(name.what.value, str):
             found.extend(ev.access(ev.resolve(args.positional[0]), f".{name.what.value}"))
-    if len(args.positional) > 2:
-        if any(isinstance(v.what, Unknown) for v in found) or not found:
-            found.extend(ev.resolve(args.positional[2]))
+    vague = not found or any(isinstance(v.what, Unknown) for v in found)
+    if vague and len(args.positional) > 2:
+        found.extend(ev.resolve(args.positional[2]))
     return tuple(found) or (Val(Unknown("getattr"), frame, at),)
 
 

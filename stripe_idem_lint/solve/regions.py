@@ -176,9 +176,9 @@ def success_leaves(module: ir.Module, loop: ir.For | ir.While, path: list[Around
         for stmt in ir.statements(loop.body):
             if stmt.at <= at or not isinstance(stmt, ir.Assign) or stmt.value is None:
                 continue
-            if any(isinstance(t, ir.Name) and t.id in tested for t in stmt.targets):
-                if isinstance(stmt.value, ir.Const) or not tested:
-                    return not _in_handler(module, path, stmt.at)
+            flags = any(isinstance(t, ir.Name) and t.id in tested for t in stmt.targets)
+            if flags and isinstance(stmt.value, ir.Const):
+                return not _in_handler(module, path, stmt.at)
     return False
 
 

@@ -7,7 +7,6 @@ Alternatives (branches, callers) are separate values of one tuple.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Union
 
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.flow import Def, Flow
@@ -245,10 +244,10 @@ class Unknown:
     trail: tuple[str, ...] = ()
 
 
-What = Union[
-    Known, Born, Text, Hole, External, Object, Callable_, Partial, Type, Instance, Manager, File, Table, Row, Many,
-    Changed, Method, Super, Unknown,
-]  # fmt: skip
+What = (
+    Known | Born | Text | Hole | External | Object | Callable_ | Partial | Type | Instance | Manager | File | Table
+    | Row | Many | Changed | Method | Super | Unknown
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
