@@ -36,7 +36,7 @@ class Def:
         kind: `value`, `element` (of iterating `value`), `entered` (by `with`), `param`, `caught`, `import`, `from`, `function`,
             `class`, `pattern`; or a change of earlier definitions `base`: `augment`, `item` (`x[key] = value`), `attribute`
             (`x.name = value`), `update` (`x.update(value)`), `default` (`x.setdefault(key, value)`), `present` and `missing`
-            (a branch has shown that `x` + `path` is so), `reset` (a method may have changed it: `name`), `append`.
+            (a branch has shown that `x` + `path` is so), `under` (the same, in a branch), `reset` (a method may have changed it: `name`), `append`.
         at: Number of the statement or expression that defines.
         root: For changes: the name that is changed; when `base` is empty it belongs to an outer scope.
         path: Accesses behind `value` (unpacking: `[0]`), or for `attribute`, `present`, `missing`: the part that is meant.
@@ -447,6 +447,8 @@ class _Walker:
             return after_other, needs + other_needs
         if after_other is None:
             return after_then, needs + then_needs
+        after_then = _conditioned(after_then, after_other, env, then_needs, stmt.at)
+        after_other = _conditioned(after_other, after_then, env, other_needs, stmt.at)
         return _merge(after_then, after_other), needs
 
     def _loop(
@@ -563,6 +565,17 @@ def _merge(one: _Env, two: _Env) -> _Env:
         else:
             merged[name] = known + tuple(d for d in definitions if d not in known)
     return merged
+
+
+def _conditioned(one: _Env, two: _Env, before: _Env, needs: tuple[Need, ...], at: int) -> _Env:
+    """What a branch leaves as it was, while the other branch changes it, stands under the branch's condition."""
+    if not needs:
+        return one
+    changed = dict(one)
+    for name, definitions in one.items():
+        if name in before and two.get(name) is not before[name] and definitions is before[name]:
+            changed[name] = (Def("under", at, base=definitions, needs=needs),)
+    return changed
 
 
 def facts(test: ir.Expr, holds: bool) -> Iterator[tuple[ir.Expr, bool]]:

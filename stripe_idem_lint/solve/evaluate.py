@@ -418,6 +418,8 @@ class Evaluator:
             case "class":
                 assert isinstance(d.stmt, ir.DefineClass)
                 return (Val(Type(ClassRef(frame.path, d.stmt.cls)), frame, d.at),)
+            case "under":
+                return self._all(frame, d.base)
             case "augment":
                 return self._augmented(frame, d)
             case "present" | "missing" if not d.path:
@@ -1111,7 +1113,7 @@ class Evaluator:
                 elif isinstance(val.what, External):
                     outer.append(val.what.name)
                 elif isinstance(val.what, Object):
-                    outer.append(val.what.made)
+                    outer += [val.what.cls, val.what.made]
         self._bases[ref] = (tuple(inner), tuple(dict.fromkeys(outer)))
         return self._bases[ref]
 

@@ -665,15 +665,23 @@ class Climber:
 
     def _of_wait(self, found: _Way, frame: Frame, hop: Hop) -> _Way:
         """Exceptions that the way itself can raise although the call goes on (`Future.result(timeout=…)`)."""
-        node = self._node(hop.path, hop.at)
-        if not isinstance(node, ir.Call):
-            return found
-        for val in self.ev.values(frame, node.func):
-            name = val.what.name if isinstance(val.what, External) else ""
-            edge = self.ev.catalog.edge(name) if name else None
-            if edge is not None and edge.raises:
-                found = replace(found, raises=(*found.raises, *edge.raises))
+        for node in self._calls_around(hop):
+            for val in self.ev.values(frame, node.func):
+                name = val.what.name if isinstance(val.what, External) else ""
+                edge = self.ev.catalog.edge(name) if name else None
+                if edge is not None and edge.raises:
+                    found = replace(found, raises=(*found.raises, *edge.raises))
         return found
+
+    def _calls_around(self, hop: Hop) -> Iterator[ir.Call]:
+        """The call at the place, and calls that get its result as an argument (`wait_for(f(), 5)`)."""
+        node = self._node(hop.path, hop.at)
+        if isinstance(node, ir.Call):
+            yield node
+        _, body = self._body(hop)
+        for call in calls_in(body):
+            if call.at < hop.at and any(inner.at == hop.at for arg in call.args for inner in ir.walk(arg.value)):
+                yield call
 
     # --- frames
 

@@ -173,7 +173,7 @@ def _request(
     if not _posts(ev, what.name, client, args):
         return
     for address in _addresses(ev, what, client, args):
-        path = _path_on_service(ev, address)
+        path = _path_on_service(ev, client, address)
         if path is not None:
             yield SinkCall(f"POST {path}", ev.catalog.sink_path(path), args, at, client, what.of)
             return
@@ -207,7 +207,9 @@ def _addresses(ev: Evaluator, what: External, client: HttpClient, args: Argument
                 yield base_text.rstrip("/") + "/" + text.lstrip("/")
 
 
-def _path_on_service(ev: Evaluator, address: str) -> str | None:
+def _path_on_service(ev: Evaluator, client: HttpClient, address: str) -> str | None:
+    if client.service:
+        return address.partition("?")[0].rstrip("/") or "/"
     for host in ev.catalog.service.hosts:
         head, found, path = address.partition(host)
         if found and head in ("https://", "http://") and path[:1] in ("", "/", ":"):
@@ -322,6 +324,8 @@ def handed_sinks(ev: Evaluator, args: Arguments) -> bool:
 
 def parameters(ev: Evaluator, sink: SinkCall) -> Arguments:
     """The parameters of the request, wherever the style of the call puts them."""
+    if sink.http is not None and sink.http.service:
+        return sink.args
     if sink.http is not None:
         bodies = tuple(a for key in sink.http.body if (a := argument(sink.args, key)) is not None)
         return Arguments((), (), (), bodies)
@@ -422,6 +426,10 @@ def _in_headers(ev: Evaluator, options: Lazy | None) -> tuple[Val, ...]:
 def _header_key(ev: Evaluator, sink: SinkCall, client: HttpClient) -> KeyArgument:
     header = ev.catalog.service.key_header
     found: tuple[Val, ...] = ()
+    if client.key:
+        given = _argument_values(ev, sink.args, client.key)
+        if given:
+            return KeyArgument(given, True)
     lazy = argument(sink.args, client.headers)
     if lazy is not None:
         found = _entry(ev, lazy, header)
