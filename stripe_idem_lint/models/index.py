@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -33,9 +33,15 @@ class NameIndex(Generic[T]):
         canonical: Callable[[str], str],
         readings: Callable[[str], Sequence[str]],
     ) -> None:
-        self._layers = [_Layer(rows, canonical) for rows in layers]
+        self._rows = list(layers)
+        self._canonical = canonical
         self._readings = readings
         self._found: dict[str, tuple[T, ...]] = {}
+
+    @cached_property
+    def _layers(self) -> list[_Layer[T]]:
+        """Sorted when the first question comes: a run asks few of the many indexes."""
+        return [_Layer(rows, self._canonical) for rows in self._rows]
 
     def find(self, name: str) -> tuple[T, ...]:
         """All rows about the name in the first layer that has any, in the order of the files."""

@@ -1,7 +1,7 @@
 """One model file: TOML text in, checked and typed rows out.
 
-Tables, keys and closed sets of words are derived from the dataclasses of `schema`; nothing is
-listed here a second time. Every mistake is a `ModelError` that names the file, the table with its
+Tables, keys and closed sets of words are derived from the dataclasses of `schema` by `outline`;
+nothing is listed here a second time. Every mistake is a `ModelError` that names the file, the table with its
 number, the key, and the word that was probably meant. Names are not looked up in the libraries
 themselves, which need not be installed.
 """
@@ -12,21 +12,17 @@ import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from stripe_idem_lint.core.errors import ModelError
+from stripe_idem_lint.models.outline import Key, Shape, shapes
 from stripe_idem_lint.models.schema import ContextModel, Form, ModelFile, ValueModel
 
 T = TypeVar("T")
 
 _NAME = re.compile(r"[\w*]+(\.[\w*]+)*")
 _OPTION = re.compile(r"call:[\w.*]+|\w+=\S*")
-
-# A row can also be about a shape (`function`), a path on anything (`item`) or a query (`sql`).
-_ALSO_SUBJECTS = frozenset({"function", "item", "sql"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,40 +39,6 @@ class Where:
         return replace(self, table=f"{self.table}.{key}" if self.table else key)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key of a table.
-
-    Attributes:
-        name: As written in TOML.
-        field: The field that takes it.
-        type: The field's annotation without its form.
-        form: What the text in it is, None for free text.
-        required: The field has no default.
-    """
-
-    name: str
-    field: str
-    type: Any
-    form: Form | None
-    required: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a class of the schema looks like as a table.
-
-    Attributes:
-        keys: By the name written in TOML.
-        groups: Tables that are spread over fields: `method` for `method_base` and `method_names`.
-        subjects: Keys one of which must say what the row is about; empty if a required one does.
-    """
-
-    keys: Mapping[str, Key]
-    groups: tuple[str, ...]
-    subjects: tuple[Key, ...]
-
-
 def load_file(path: str, text: str) -> ModelFile:
     """Read one file; `path` is what messages call it.
 
@@ -88,7 +50,7 @@ def load_file(path: str, text: str) -> ModelFile:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise where.fail("", f"not valid TOML: {error}") from error
-    tables = {name: key for name, key in _shapes()[ModelFile].keys.items() if name != "path"}
+    tables = {name: key for name, key in shapes()[ModelFile].keys.items() if name != "path"}
     _refuse_unknown(where, document, tables, "table")
     _require(where, document, (key.name for key in tables.values() if key.required), "table")
     rows: dict[str, Any] = {
@@ -119,7 +81,7 @@ def _table(where: Where, key: Key, value: object) -> object:
 
 def _row(where: Where, cls: type[T], table: Mapping[str, object]) -> T:
     """One table as an instance of its class."""
-    shape = _shapes()[cls]
+    shape = shapes()[cls]
     flat = _spread(where, shape, table)
     _refuse_unknown(where, flat, shape.keys, "key")
     _require(where, flat, (key.name for key in shape.keys.values() if key.required), "key")
@@ -204,7 +166,7 @@ def _word(where: Where, key: str, value: object, words: tuple[str, ...]) -> obje
 
 def _check_row(where: Where, cls: type[Any], values: Mapping[str, Any]) -> None:
     """What one field alone cannot tell."""
-    subjects = _shapes()[cls].subjects
+    subjects = shapes()[cls].subjects
     given = [key.name for key in subjects if values.get(key.field)]
     if subjects and not given:
         raise where.fail("", f"needs one of {_listed(subjects)}")
@@ -216,7 +178,7 @@ def _check_row(where: Where, cls: type[Any], values: Mapping[str, Any]) -> None:
 
 def _check_context(where: Where, given: list[str], values: Mapping[str, Any]) -> None:
     if len(given) > 1:
-        subjects = _listed(_shapes()[ContextModel].subjects)
+        subjects = _listed(shapes()[ContextModel].subjects)
         raise where.fail(given[1], f"{given[0]} is given too, but only one of {subjects} may be")
     if bool(values.get("call")) != bool(values.get("callable")):
         raise where.fail("callable", "says which argument of call is run: give both or neither")
@@ -224,47 +186,6 @@ def _check_context(where: Where, given: list[str], values: Mapping[str, Any]) ->
 
 def _listed(keys: Iterable[Key]) -> str:
     return ", ".join(key.name.removesuffix("_base") for key in keys)
-
-
-@cache
-def _shapes() -> Mapping[type[Any], Shape]:
-    """The shape of `ModelFile` and of each class that it is made of."""
-    found: dict[type[Any], Shape] = {}
-    waiting: list[type[Any]] = [ModelFile]
-    while waiting:
-        cls = waiting.pop()
-        found[cls] = _shape(cls)
-        inner = (_class_of(key.type) for key in found[cls].keys.values())
-        waiting += [each for each in inner if each is not None and each not in found]
-    return found
-
-
-def _shape(cls: type[Any]) -> Shape:
-    hints = get_type_hints(cls, include_extras=True)
-    keys = [_key(each, hints[each.name]) for each in fields(cls)]
-    keys = [key for key in keys if key.form is not Form.FILLED]
-    bases = [key.field.removesuffix("_base") for key in keys if key.field.endswith("_base")]
-    subjects = [key for key in keys if key.form is Form.SUBJECT]
-    if any(key.required for key in subjects):
-        subjects = []
-    elif subjects:
-        subjects = [key for key in keys if key in subjects or key.name in _ALSO_SUBJECTS]
-    return Shape({key.name: key for key in keys}, tuple(bases), tuple(subjects))
-
-
-def _key(each: Any, hint: Any) -> Key:
-    form: Form | None = None
-    if get_origin(hint) is Annotated:
-        hint, form = get_args(hint)
-    if get_origin(hint) in (Union, UnionType):
-        hint = next(part for part in get_args(hint) if part is not type(None))
-    required = each.default is MISSING and each.default_factory is MISSING
-    return Key(each.name.rstrip("_"), each.name, hint, form, required)
-
-
-def _class_of(hint: Any) -> type[Any] | None:
-    inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
-    return inner if isinstance(inner, type) and is_dataclass(inner) else None
 
 
 def _refuse_unknown(where: Where, given: Iterable[str], known: Iterable[str], what: str) -> None:
