@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stripe_idem_lint.core.errors import RuleCrash
 from stripe_idem_lint.core.finding import Severity
@@ -40,7 +40,8 @@ def judge(facts: Facts, rules: Sequence[Rule]) -> tuple[Judgement, ...]:
             continue
         verdicts.sort(key=lambda pair: _order(*pair))
         (rule, verdict), *others = verdicts
-        found.append(Judgement(call, rule, verdict, tuple(others)))
+        worst = max(v.severity for _, v in verdicts)
+        found.append(Judgement(call, rule, replace(verdict, severity=worst), tuple(others)))
     return tuple(found)
 
 
@@ -53,12 +54,8 @@ def _ask(rule: Rule, call: CallFact) -> list[Verdict]:
         ) from crash
 
 
-def _order(rule: Rule, verdict: Verdict) -> tuple[int, int, int]:
+def _order(rule: Rule, verdict: Verdict) -> tuple[bool, int, int, int]:
+    """What a user sees comes before what is only information; then the rule's rank, the level, the context."""
     exposure = verdict.exposure
     context = CONTEXT_ORDER.index(exposure.category) if exposure is not None else len(CONTEXT_ORDER)
-    shown = (
-        min(verdict.severity, Severity.WARNING)
-        if verdict.severity >= Severity.WARNING
-        else verdict.severity
-    )
-    return (-shown, rule.rank, context)
+    return (verdict.severity < Severity.WARNING, rule.rank, -verdict.severity, context)

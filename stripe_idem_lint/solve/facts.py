@@ -5,7 +5,7 @@ This is all that rules see. Places are still node numbers; whoever shows them co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from stripe_idem_lint.core.span import Place
@@ -131,12 +131,21 @@ class Facts:
     unknown: tuple[tuple[str, int], ...] = field(default=())
 
 
-def solve(program: Program, catalog: Catalog, paths: Sequence[str]) -> Facts:
-    """Answers the one question for every sink in `paths` (files that may hold one)."""
+def solve(
+    program: Program,
+    catalog: Catalog,
+    paths: Sequence[str],
+    tick: Callable[[str, int, int], None] = lambda stage, done, total: None,
+) -> Facts:
+    """Answers the one question for every sink in `paths` (files that may hold one).
+
+    `tick` is told the stage, how many files are done and how many there are.
+    """
     ev = Evaluator(program, catalog)
     solver = _Solver(ev)
     calls: dict[tuple[Place, str], CallFact] = {}
-    for path in paths:
+    for number, path in enumerate(paths):
+        tick("solve", number, len(paths))
         for site in find_sites(ev, path):
             fact = solver.fact(site)
             if fact is not None:

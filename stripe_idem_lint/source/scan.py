@@ -1,0 +1,27 @@
+"""Which files are worth opening: whole words looked for in bytes, before anything is parsed."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_STRIPE = re.compile(rb"stripe(?!d)", re.IGNORECASE)
+
+
+def mentions(data: bytes, word: bytes) -> bool:
+    """Whether `word` stands in the file as a whole identifier, wherever: strings and comments count.
+
+    Letters beyond ASCII count as part of an identifier, so that `pay` is not found in `payé`.
+    """
+    return word in data and _whole(word).search(data) is not None
+
+
+def mentions_stripe(data: bytes) -> bool:
+    """Whether the file may concern Stripe: `stripe` in any case, alone or inside a longer word
+    (`StripeClient`, `STRIPE_KEY`, `api.stripe.com`), but not `striped`."""
+    return _STRIPE.search(data) is not None
+
+
+@lru_cache(maxsize=4096)
+def _whole(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![\w\x80-\xff])" + re.escape(word) + rb"(?![\w\x80-\xff])")
