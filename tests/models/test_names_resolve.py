@@ -27,6 +27,9 @@ GONE = frozenset(
         "dbos.DBOS.scheduled",
         "dbos.DBOS.transaction",
         "django.conf.urls.url",
+        "djstripe.settings.get_idempotency_key",
+        "djstripe.webhooks.handler",
+        "djstripe.webhooks.handler_all",
         "flask.Blueprint.before_app_first_request",
         "flask.Flask.before_first_request",
         "neo4j.Session.read_transaction",
@@ -73,6 +76,8 @@ ELSEWHERE = frozenset(
         "confluent_kafka.ShareConsumer",
         "django.contrib.gis.db.models.Model",
         "django.tasks.task",
+        "ksuid.Ksuid",
+        "ksuid.KsuidMs",
         "fcntl.flock",
         "fcntl.lockf",
         "os.getrandom",
@@ -87,6 +92,12 @@ ELSEWHERE = frozenset(
         "ulid.ULID.from_str",
         "ulid.ULID.from_timestamp",
         "ulid.ULID.parse",
+        "ulid.from_str",
+        "ulid.from_timestamp",
+        "ulid.microsecond",
+        "ulid.monotonic.new",
+        "ulid.new",
+        "ulid.parse",
         "uuid.uuid6",
         "uuid.uuid7",
         "uuid.uuid8",
@@ -181,12 +192,18 @@ def _exists(name: str) -> bool:
 
 
 def _import(parts: list[str]) -> tuple[Any, list[str]]:
-    """The innermost module of a name, and what stands behind it."""
+    """The innermost module of a name, and what stands behind it.
+
+    A module that is there and cannot be imported, for want of an optional dependency, answers for
+    all names in it.
+    """
     for cut in range(len(parts), 0, -1):
+        module = ".".join(parts[:cut])
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return import_module(".".join(parts[:cut])), parts[cut:]
+                return import_module(module), parts[cut:]
         except ImportError:
-            continue
+            if _installed(module):
+                return None, []
     return None, parts
