@@ -202,9 +202,7 @@ class Callers:
     def _of_decorator(
         self, ref: FunctionRef, scope: Frame, decorator: ir.Expr
     ) -> Iterator[Again | GuardMark]:
-        args = Arguments()
-        if isinstance(decorator, ir.Call):
-            args = self.ev.arguments(scope, decorator.args)
+        args = self._decorator_arguments(scope, decorator)
         function = self.ev.program.function(ref)
         for name, model in self.decorator_models(scope, decorator, ref.path):
             again = self._enabled(
@@ -218,6 +216,15 @@ class Callers:
                 yield GuardMark(ref.path, decorator.at, guard.why or name)
             if self.ev.catalog.entry_decorator(name) is not None:
                 yield self._command(ref.path, decorator, "command")
+
+    def _decorator_arguments(self, scope: Frame, decorator: ir.Expr) -> Arguments:
+        """Options at the decorator, or where the decorator was made (`patiently = retry(stop=…)`)."""
+        if isinstance(decorator, ir.Call):
+            return self.ev.arguments(scope, decorator.args)
+        for val in self.ev.values(scope, decorator):
+            if isinstance(val.what, Object) and val.what.args is not None:
+                return val.what.args
+        return Arguments()
 
     def _command(self, path: str, node: ir.Expr, kind: str) -> Again:
         return Again(

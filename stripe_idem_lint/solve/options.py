@@ -83,8 +83,9 @@ def given(ev: Evaluator, args: Arguments, key: str) -> tuple[Val, ...] | None:
     for double in args.double:
         vals = ev.access(ev.resolve(double), f"[{key}]")
         found.extend(v for v in vals if not (isinstance(v.what, Known) and v.what.value is None))
-    concrete = [v for v in found if not isinstance(v.what, Unknown | Hole)]
-    return tuple(concrete) or None
+    step = f"[{key}]"
+    told = [v for v in found if not (isinstance(v.what, Unknown | Hole) and v.what.trail[-1:] == (step,))]
+    return tuple(told) or None
 
 
 def called_names(body: tuple[ir.Stmt, ...]) -> frozenset[str]:
