@@ -509,7 +509,11 @@ class _Solver:
         if category == "batch" and chain.locks:
             category = "lock"
         guards = tuple(
-            dict.fromkeys(Mark(Place(g.path, g.at), "guard", g.why) for g in chain.guards)
+            dict.fromkeys(
+                Mark(Place(mark.path, mark.at), "guard", mark.why)
+                for level, mark in chain.guards
+                if self._inside(hit, (level, mark.at))
+            )
         )
         return Exposure(
             origin, category, again.name, Place(again.path, again.at), again.again, again.plain, fixed, guards,

@@ -84,7 +84,11 @@ def given(ev: Evaluator, args: Arguments, key: str) -> tuple[Val, ...] | None:
         vals = ev.access(ev.resolve(double), f"[{key}]")
         found.extend(v for v in vals if not (isinstance(v.what, Known) and v.what.value is None))
     step = f"[{key}]"
-    told = [v for v in found if not (isinstance(v.what, Unknown | Hole) and v.what.trail[-1:] == (step,))]
+    told = [
+        v
+        for v in found
+        if not (isinstance(v.what, Unknown | Hole) and v.what.trail[-1:] == (step,))
+    ]
     return tuple(told) or None
 
 

@@ -73,6 +73,7 @@ class Chain:
     Attributes:
         hops: Innermost first.
         hows: How each hop is entered from the next (`call`, `task`, …); one shorter than `hops`.
+        guards: What narrows the window, with the level of the chain at which it stands.
         swallows: Levels at which a try swallows failures of what is below.
         raises: Exceptions that waiting on the way can raise by itself.
         ends: Why it ends: `entry`, `module`, `open` (no caller visible).
@@ -82,7 +83,7 @@ class Chain:
     hows: tuple[str, ...]
     hits: tuple[Hit, ...]
     loops: tuple[Loop, ...]
-    guards: tuple[GuardMark, ...]
+    guards: tuple[tuple[int, GuardMark], ...]
     locks: tuple[GuardMark, ...]
     swallows: frozenset[int]
     raises: tuple[str, ...]
@@ -97,7 +98,7 @@ class _Way:
     hows: tuple[str, ...] = ()
     hits: tuple[Hit, ...] = ()
     loops: tuple[Loop, ...] = ()
-    guards: tuple[GuardMark, ...] = ()
+    guards: tuple[tuple[int, GuardMark], ...] = ()
     locks: tuple[GuardMark, ...] = ()
     swallows: frozenset[int] = frozenset()
     raises: tuple[str, ...] = ()
@@ -152,7 +153,7 @@ class Climber:
             hops=(*way.hops, hop),
             hits=(*way.hits, *(replace(h, level=level) for h in seen.hits)),
             loops=(*way.loops, *(replace(loop, level=level) for loop in seen.loops)),
-            guards=(*way.guards, *seen.guards),
+            guards=(*way.guards, *((level, mark) for _, mark in seen.guards)),
             locks=(*way.locks, *seen.locks),
             swallows=way.swallows | ({level} if seen.swallows else frozenset()),
             raises=(*way.raises, *seen.raises),
@@ -182,7 +183,7 @@ class Climber:
                 way = replace(way, hits=(*way.hits, Hit(level, -1, -1, item)))
                 entry = entry or item.entry
             elif isinstance(item, GuardMark):
-                way = replace(way, guards=(*way.guards, item))
+                way = replace(way, guards=(*way.guards, (level, item)))
             else:
                 alternatives = [item]
                 while number + 1 < len(around):
@@ -611,18 +612,18 @@ class Climber:
                     renewed = any_holds(self.ev, lock.renewed_by, args)
                     if limited and not renewed:
                         found = replace(found, locks=(*found.locks, mark))
-                    found = replace(found, guards=(*found.guards, mark))
+                    found = replace(found, guards=(*found.guards, (0, mark)))
                 guard = self.ev.catalog.guard_call(val.what.name)
                 if guard is not None:
                     found = replace(
-                        found, guards=(*found.guards, GuardMark(hop.path, call.at, guard.why))
+                        found, guards=(*found.guards, (0, GuardMark(hop.path, call.at, guard.why)))
                     )
             for arg in call.args[:1]:
                 if isinstance(arg.value, ir.Const) and isinstance(arg.value.value, str):
                     query = self.ev.catalog.lock_sql(arg.value.value)
                     if query is not None:
                         mark = GuardMark(hop.path, call.at, "advisory lock")
-                        found = replace(found, guards=(*found.guards, mark))
+                        found = replace(found, guards=(*found.guards, (0, mark)))
                         if query.limit or not query.renewed_by:
                             found = replace(found, locks=(*found.locks,))
         return found
@@ -647,7 +648,7 @@ class Climber:
                 continue
             if self._asks_state(stmt.test):
                 mark = GuardMark(hop.path, stmt.at, f"check {text(stmt.test)}")
-                found = replace(found, guards=(*found.guards, mark))
+                found = replace(found, guards=(*found.guards, (0, mark)))
         return found
 
     def _asks_state(self, test: ir.Expr) -> bool:
@@ -680,7 +681,9 @@ class Climber:
             yield node
         _, body = self._body(hop)
         for call in calls_in(body):
-            if call.at < hop.at and any(inner.at == hop.at for arg in call.args for inner in ir.walk(arg.value)):
+            if call.at < hop.at and any(
+                inner.at == hop.at for arg in call.args for inner in ir.walk(arg.value)
+            ):
                 yield call
 
     # --- frames
