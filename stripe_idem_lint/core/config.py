@@ -152,7 +152,7 @@ class Settings:
         default=False,
         metadata=_about(
             "switch",
-            "Read tests too: tests/, test/, test_*.py, *_test.py, conftest.py.",
+            "Read tests too: tests/, test/, test_*.py, *_test.py, tests.py, conftest.py.",
             scope="files",
         ),
     )

@@ -1,21 +1,24 @@
-"""What the front of the pipeline gives: files, and what could not be read, as values."""
+"""What the front of the pipeline gives: the files of a run, and what could not be read, as values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stripe_idem_lint.core.problem import Problem as Problem
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, order=True)
 class SourceFile:
     """A file to read.
 
     Attributes:
-        path: Relative to the working directory where it lies below it, with `/`.
+        path: Relative to the working directory, with `/`; absolute only on another drive.
         absolute: For opening it.
-        explicit: It was named on the command line.
-        modules: Dotted names it can be imported under, the surest first.
+        explicit: It was named itself, not found in a folder.
+        modules: The dotted names it can be imported under, the surest first.
         package: The package that its relative imports start from; empty outside packages.
-        root: The folder that holds its top package, or the file itself; empty for the working directory.
+        root: The folder that holds its top package, or the file itself, written like `path`; empty
+            for the working directory.
     """
 
     path: str
@@ -27,18 +30,8 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A file that is not analysed, and why. Lines and columns count from 1; 1, 1 for the file as a whole."""
-
-    path: str
-    line: int
-    column: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Discovered:
-    """All files, sorted by path."""
+    """All files and all that could not be read, both sorted by path."""
 
     files: tuple[SourceFile, ...]
     problems: tuple[Problem, ...]

@@ -33,7 +33,9 @@ def parse(path: str, data: bytes) -> cst.Module | Problem:
     try:
         return cst.parse_module(data)
     except cst.ParserSyntaxError as error:
-        reason = "Python 2 syntax" if _looks_old(data) else f"syntax error: {_first_line(error.message)}"
+        reason = (
+            "Python 2 syntax" if _looks_old(data) else f"syntax error: {_first_line(error.message)}"
+        )
         return Problem(path, max(error.raw_line, 1), error.raw_column + 1, reason)
     except RecursionError:
         return Problem(path, 1, 1, "nested too deep")
@@ -88,7 +90,10 @@ def _operators_too_deep(data: bytes) -> int | None:
 
 
 def _looks_old(data: bytes) -> bool:
-    old = re.compile(rb"^\s*print\s+[^(=\s]|^\s*except\s+[\w.]+\s*,\s*\w+\s*:|^\s*exec\s+['\"\w]|\b0[0-7]+\b", re.MULTILINE)
+    old = re.compile(
+        rb"^\s*print\s+[^(=\s]|^\s*except\s+[\w.]+\s*,\s*\w+\s*:|^\s*exec\s+['\"\w]|\b0[0-7]+\b",
+        re.MULTILINE,
+    )
     return old.search(data) is not None
 
 

@@ -7,7 +7,9 @@ import re
 import tokenize
 from dataclasses import dataclass
 
-_NOQA = re.compile(r"#\s*noqa(?!\w)(?::\s*(?P<codes>[A-Za-z]+[0-9]+(?:[,\s]+[A-Za-z]+[0-9]+)*))?", re.IGNORECASE)
+_NOQA = re.compile(
+    r"#\s*noqa(?!\w)(?::\s*(?P<codes>[A-Za-z]+[0-9]+(?:[,\s]+[A-Za-z]+[0-9]+)*))?", re.IGNORECASE
+)
 _OWN = re.compile(r"#\s*stripe-idem:\s*ignore(?:\[(?P<codes>[^\]]*)\])?(?P<reason>.*)")
 
 
@@ -53,6 +55,8 @@ def _pragma(path: str, comment: str, line: int) -> Pragma | None:
         return Pragma(path, line, codes, True)
     noqa = _NOQA.search(comment)
     if noqa is not None:
-        codes = tuple(re.split(r"[,\s]+", noqa.group("codes").upper())) if noqa.group("codes") else ()
+        codes = (
+            tuple(re.split(r"[,\s]+", noqa.group("codes").upper())) if noqa.group("codes") else ()
+        )
         return Pragma(path, line, codes, False)
     return None

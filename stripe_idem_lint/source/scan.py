@@ -9,16 +9,19 @@ _STRIPE = re.compile(rb"stripe(?!d)", re.IGNORECASE)
 
 
 def mentions(data: bytes, word: bytes) -> bool:
-    """Whether `word` stands in the file as a whole identifier, wherever: strings and comments count.
+    """Whether `word` stands in the file as a whole identifier; strings and comments count.
 
     Letters beyond ASCII count as part of an identifier, so that `pay` is not found in `payé`.
     """
     return word in data and _whole(word).search(data) is not None
 
 
-def mentions_stripe(data: bytes) -> bool:
-    """Whether the file may concern Stripe: `stripe` in any case, alone or inside a longer word
-    (`StripeClient`, `STRIPE_KEY`, `api.stripe.com`), but not `striped`."""
+def mentions_service(data: bytes) -> bool:
+    """Whether the file may hold a Stripe call.
+
+    Looks for `stripe` in any case, alone or inside a longer word (`StripeClient`, `STRIPE_KEY`,
+    `api.stripe.com`), but not for `striped`.
+    """
     return _STRIPE.search(data) is not None
 
 
