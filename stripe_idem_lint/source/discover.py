@@ -1,4 +1,5 @@
-# ruff: noqa: PTH (a walk over many thousand names makes no Path of each, and resolves no links)
+# A walk over many thousand names makes no Path of each, and resolves no links.
+# ruff: noqa: PTH100, PTH116, PTH118, PTH119, PTH120
 """Which files a run reads: paths in, Python files out, each with its import names.
 
 Visits each folder once, prunes it before entering, and follows no link to a folder unless the link

@@ -1,10 +1,12 @@
-"""What the front of the pipeline gives: the files of a run, and what could not be read, as values."""
+"""What the front of the pipeline gives: the files of a run, and what could not be read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stripe_idem_lint.core.problem import Problem as Problem
+from stripe_idem_lint.core.problem import Problem
+
+__all__ = ["Discovered", "Problem", "SourceFile"]
 
 
 @dataclass(frozen=True, slots=True, order=True)

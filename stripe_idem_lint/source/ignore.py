@@ -1,4 +1,5 @@
-# ruff: noqa: PTH (asked for every file of a run; text is enough)
+# Asked for every file of a run: text is enough.
+# ruff: noqa: PTH110, PTH113, PTH118
 """What `.gitignore` files and exclude patterns leave out: layers of rules, the deepest decides.
 
 Follows git (https://git-scm.com/docs/gitignore): a `.gitignore` in any folder, those of the folders
