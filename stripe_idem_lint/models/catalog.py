@@ -185,7 +185,7 @@ class Catalog:
     # Names
 
     def canonical(self, name: str) -> str:
-        """The name that the models use for a thing (`celery.app.shared_task`: `celery.shared_task`)."""
+        """The name that the models use for a thing, whichever one the program imports."""
         return self._lineage.canonical(name)
 
     def bases(self, name: str) -> tuple[str, ...]:

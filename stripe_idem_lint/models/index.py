@@ -85,7 +85,7 @@ class _Layer(Generic[T]):
             self._exact[name] = (*self._exact.get(name, ()), row)
 
     def _near(self, name: str) -> Iterable[tuple[re.Pattern[str], T]]:
-        """The patterns that can match: those with the name's last part, or with a star in theirs."""
+        """The patterns that can match: with the same last part, or with a star in it."""
         yield from self._patterns.get(name.rpartition(".")[2], ())
         yield from self._patterns.get("*", ())
 
@@ -99,7 +99,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 class ItemIndex(Generic[T]):
-    """Rows by access path: `headers[X-Request-ID]` matches the end of `("request", ".headers", …)`.
+    """Rows by access path: `headers[X-Id]` matches the end of `(".request", ".headers", "[X-Id]")`.
 
     A path is a sequence of `.attribute` and `[key]`; letter case does not count.
     """

@@ -1,9 +1,9 @@
 """One model file: TOML text in, checked and typed rows out.
 
 Tables, keys and closed sets of words are derived from the dataclasses of `schema` by `outline`;
-nothing is listed here a second time. Every mistake is a `ModelError` that names the file, the table with its
-number, the key, and the word that was probably meant. Names are not looked up in the libraries
-themselves, which need not be installed.
+nothing is listed here a second time. Every mistake is a `ModelError` that names the file, the table
+with its number, the key, and the word that was probably meant. Names are not looked up in the
+libraries themselves, which need not be installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The schema's classes as tables: which keys there are, what each may hold, and which must be given.
+"""The schema's classes as tables: which keys there are, what each holds, which must be given.
 
 Derived once per process from the dataclasses and their annotations. Reads no file.
 """

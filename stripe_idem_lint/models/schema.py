@@ -1,22 +1,24 @@
 """The vocabulary of the model files: what a library's names mean to the analysis.
 
-A model file is TOML and describes one library. The engine knows the words of this page and no library; every name of a
-library stands in a model file. Dotted names are the ones a program can import (`celery.shared_task`); a method is named
-after its class (`celery.Celery.task`), and a name of Python's own is `builtins.hash` or `hash`. `*` stands for any run of
-characters inside one dotted part (`django.db.models.*Field`); a leading `*.` for any receiver (`*.fetchall`).
+A model file is TOML and describes one library. The engine knows the words of this page and no
+library; every name of a library stands in a model file. Dotted names are the ones a program can
+import (`celery.shared_task`); a method is named after its class (`celery.Celery.task`), and a name
+of Python's own is `builtins.hash` or `hash`. `*` stands for any run of characters inside one dotted
+part (`django.db.models.*Field`); a leading `*.` for any receiver (`*.fetchall`).
 
 *Options.* An option test (`raised_by`, `off_by`, `on_by`, …) is one of
-  "acks_late=True"      the keyword is given with this literal or dotted name (or a call of it);
-  "autoretry_for="      the keyword is given, with anything but None, False, 0 or an empty list;
-  "call:self.retry"     the body calls this (`self` stands for the task instance); for a `call` context, the body of the
-                        function that makes the call.
-A number in front of the `=` is a position (`"0="`: something is given first).
-Options are looked for where the context gets them: on the decorator, on the call, on the call that made the instance
-(`Retrying(…)` for `for attempt in retrying`), and for `method` among the attributes of the class.
+  "acks_late=True"    the keyword is given with this literal or dotted name (or a call of it);
+  "autoretry_for="    the keyword is given, with anything but None, False, 0 or an empty list;
+  "0="                the same for the argument at a position;
+  "call:self.retry"   the body calls this (`self` stands for the task instance); for a `call`
+                      context, the body of the function that makes the call.
+Options are looked for where the context gets them: on the decorator, on the call, on the call that
+made the instance (`Retrying(…)` for `for attempt in retrying`), and for `method` among the
+attributes of the class.
 
-The loader derives tables and keys from these classes: a field is a key, a field without a default is required, and the
-annotation says what the value may be. `method_base` and `method_names` are written `method = {base = …, names = …}`, and a
-single string may stand for a list of one.
+The loader derives tables and keys from these classes: a field is a key, a field without a default
+is required, and the annotation says what the value may be. `method_base` and `method_names` are
+written `method = {base = …, names = …}`, and a single string may stand for a list of one.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from typing import Annotated, Literal
 
 
 class Form(Enum):
-    """What the text in a field is, beyond being text: the loader checks it, the tests verify names by it."""
+    """What the text in a field is, beyond being text: the loader checks it, tests verify names."""
 
     SUBJECT = "the dotted names that the row is about"
     DOTTED = "dotted names that the row refers to"
@@ -70,7 +72,8 @@ class Library:
 
     Attributes:
         name: The distribution on the package index.
-        imports: The import roots. Names of methods on objects that cannot be resolved count only in files that import one.
+        imports: The import roots. Names of methods on objects that cannot be resolved count only in
+            files that import one.
         docs: A page of the library's documentation about retries or delivery.
     """
 
@@ -81,7 +84,8 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """`[[alias]]`: other importable names of one thing (`celery.app.shared_task` is `celery.shared_task`).
+    """`[[alias]]`: other importable names of one thing (`celery.app.shared_task` is
+    `celery.shared_task`).
 
     Attributes:
         name: The name that the rest of the models uses.
@@ -94,7 +98,8 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Subclass:
-    """`[[class]]`: an external class and its bases, so that methods named on a base are found on it.
+    """`[[class]]`: an external class and its bases, so that methods named on a base are found on
+    it.
 
     `huey.RedisHuey` with base `huey.Huey` finds `huey.Huey.task`.
     """
@@ -105,7 +110,8 @@ class Subclass:
 
 @dataclass(frozen=True, slots=True)
 class Returns:
-    """`[[returns]]`: what a call, an attribute or an iteration gives, where the name alone does not tell.
+    """`[[returns]]`: what a call, an attribute or an iteration gives, where the name alone does not
+    tell.
 
     A call of a capitalised name gives an instance of it without being listed.
 
@@ -113,7 +119,8 @@ class Returns:
         call: Callables (`redis.Redis.from_url`, `boto3.client`).
         attribute: Attributes, dotted behind their class (`celery.Task.request`).
         loop: Things iterated over: the type of each item (`kafka.KafkaConsumer`).
-        when: A literal that one argument must have, as `position or keyword = literal` (`0 = "sqs"`), else no match.
+        when: A literal that one argument must have, as `position or keyword = literal` (`0 =
+            "sqs"`), else no match.
         gives: The dotted class of the result.
     """
 
@@ -129,9 +136,11 @@ class Catches:
     """`catches = {…}` of a context: the exceptions that make it run again.
 
     Attributes:
-        argument: Keyword (or position, as text) that holds the exception, a tuple of them, or a call of `through`.
+        argument: Keyword (or position, as text) that holds the exception, a tuple of them, or a
+            call of `through`.
         through: Predicates whose arguments are the exceptions (`tenacity.retry_if_exception_type`).
-        unless: Predicates whose arguments are exceptions that do *not* retry (`tenacity.retry_if_not_exception_type`).
+        unless: Predicates whose arguments are exceptions that do *not* retry
+            (`tenacity.retry_if_not_exception_type`).
         default: What counts when the argument is not given.
     """
 
@@ -165,41 +174,51 @@ class ContextModel:
     """`[[context]]`: something that runs code again. Exactly one of the *how* attributes is given.
 
     Attributes:
-        category: `retry`, `transaction`, `task`, `message`, `http`, `webhook`, `serverless`, `tool`, `workflow`,
-            `schedule`, `recovery` or `batch`.
-        decorator: *how*: decorators, bare or called; methods of an instance too (`celery.Celery.task`).
+        category: `retry`, `transaction`, `task`, `message`, `http`, `webhook`, `serverless`,
+            `tool`, `workflow`, `schedule`, `recovery` or `batch`.
+        decorator: *how*: decorators, bare or called; methods of an instance too
+            (`celery.Celery.task`).
         call: *how*: callables that get the function as an argument; see `callable`.
         loop: *how*: `for x in NAME(…):` or iterating an instance: the loop's body runs again.
         enter: *how*: `with NAME(…):` the body runs again.
-        inside: *how*: a call of this (`poll`, `receive`) makes the loop around it, else the rest of the function, a context.
-        attribute: *how*: a function, or a list of them, assigned to this attribute of an instance or in the body of a class
-            (`paho.mqtt.client.Client.on_message`, `*.WorkerSettings.functions`).
+        inside: *how*: a call of this (`poll`, `receive`) makes the loop around it, else the rest of
+            the function, a context.
+        attribute: *how*: a function, or a list of them, assigned to this attribute of an instance
+            or in the body of a class (`paho.mqtt.client.Client.on_message`,
+            `*.WorkerSettings.functions`).
         method: *how*: methods (`names`) of project classes that derive from one of `base`.
         function: *how*: by looks.
-        callable: For `call`: position or keyword of the function (`"0"`, `"on_message_callback"`), first match counts; a list
-            stands for each of its items, and a call (a coroutine, a signature) for the function that it calls.
-        arguments: For `call`: how the function's own arguments travel: `rest` (behind it, and keywords), `packed`
-            (`args=…`, `kwargs=…`, or positions), `none` (the library brings its own), `each` (one item of the next argument).
+        callable: For `call`: position or keyword of the function (`"0"`, `"on_message_callback"`),
+            first match counts; a list stands for each of its items, and a call (a coroutine, a
+            signature) for the function that it calls.
+        arguments: For `call`: how the function's own arguments travel: `rest` (behind it, and
+            keywords), `packed` (see `packed_args`), `none` (the library brings its own), `each`
+            (one item of the next argument).
         own_keywords: For `call` with `rest`: keywords that are the library's, not the function's.
-        packed_args: Positions or keywords that hold the function's positional arguments, for `packed`, for `packed_calls`, and
-            for `rest` where the library has both ways (`execute_activity(f, args=[…])`).
+        packed_args: Positions or keywords that hold the function's positional arguments, for
+            `packed`, for `packed_calls`, and for `rest` where the library has both ways
+            (`execute_activity(f, args=[…])`).
         packed_kwargs: The same for its keyword arguments.
         again: One clause that completes "…, so the code runs again when …": for people.
-        plain: True: one level lower unless `raised_by` says otherwise (a task that acknowledges first).
+        plain: True: one level lower unless `raised_by` says otherwise (a task that acknowledges
+            first).
         raised_by: Option tests: any of them makes it a full context.
         on_by: Option tests: without any of them it is no context at all.
         off_by: Option tests: any of them makes it no context.
-        catches: The exceptions that make it run again; only for `retry`, `transaction` and tasks' own retries. None: it runs
-            again whatever the call raised or returned.
-        journaled: True: the library stores the result, so that what is drawn inside is stable for the code that called it (a
-            durable step); inside, it is drawn anew on every try.
-        parameters: Types of the function's parameters: name, or position as text, → dotted class. `"0"` with
-            `bound_by` is the bound instance.
-        bound_by: Option test: the function gets the instance as its first argument (`bind=True`): call arguments shift by one.
-        calls: Method names on the decorated function that call it (`delay`, `send`): direct arguments.
+        catches: The exceptions that make it run again; only for `retry`, `transaction` and tasks'
+            own retries. None: it runs again whatever the call raised or returned.
+        journaled: True: the library stores the result, so that what is drawn inside is stable for
+            the code that called it (a durable step); inside, it is drawn anew on every try.
+        parameters: Types of the function's parameters: name, or position as text, → dotted class.
+            `"0"` with `bound_by` is the bound instance.
+        bound_by: Option test: the function gets the instance as its first argument (`bind=True`):
+            call arguments shift by one.
+        calls: Method names on the decorated function that call it (`delay`, `send`): direct
+            arguments.
         packed_calls: The same with `args=`/`kwargs=` (`apply_async`, `send_with_options`).
-        path_argument: A regular expression that the first literal argument must match when the receiver is *unresolved*
-            (`^/` for routes). Empty: an unresolved receiver matches only in files that import the library.
+        path_argument: A regular expression that the first literal argument must match when the
+            receiver is *unresolved* (`^/` for routes). Empty: an unresolved receiver matches only
+            in files that import the library.
         library: The distribution that the file describes.
     """
 
@@ -235,7 +254,8 @@ class ContextModel:
 
 @dataclass(frozen=True, slots=True)
 class EdgeModel:
-    """`[[edge]]`: a call that calls the function it is given, once, and adds no context (`asyncio.to_thread`).
+    """`[[edge]]`: a call that calls the function it is given, once, and adds no context
+    (`asyncio.to_thread`).
 
     Attributes:
         call: The callables.
@@ -244,8 +264,10 @@ class EdgeModel:
         own_keywords: As in `[[context]]`.
         packed_args: As in `[[context]]`.
         packed_kwargs: As in `[[context]]`.
-        gives: `result` (the function's), `future`, `partial` (a callable that remembers arguments), `nothing`.
-        raises: Exceptions that the wait itself can raise although the call goes on (`Future.result` with a timeout).
+        gives: `result` (the function's), `future`, `partial` (a callable that remembers arguments),
+            `nothing`.
+        raises: Exceptions that the wait itself can raise although the call goes on
+            (`Future.result` with a timeout).
     """
 
     call: Subjects
@@ -263,13 +285,19 @@ class ValueModel:
     """`[[value]]`: what kind of value a name gives.
 
     Attributes:
-        kind: `fresh`, `clock`, `window`, `process`, `attempt`, `delivery`, `stable` (also: kept over re-execution by the
-            library), `derived` (a pure function: takes the worst of its arguments and of the object it is called on).
-        call: Callables; methods as `class.method`. For `derived`, `*.method` names a method of any value (`*.encode`).
-        attribute: Attributes behind a class (`celery.Task.request.id`); an item of that name too (`event["id"]`).
-        item: Access paths on anything, as `attribute.attribute[key]` (`headers[X-Request-ID]`, matched without case).
-        cuts: For `derived`: True: a clock that it is called on becomes a window (`.date()`, `.start_of("month")`).
-        scope: For `delivery`: `message` (only a republish changes it) or `hop` (changes on each invocation, hop, session).
+        kind: `fresh`, `clock`, `window`, `process`, `attempt`, `delivery`, `stable` (also: kept
+            over re-execution by the library), `derived` (a pure function: takes the worst of its
+            arguments and of the object it is called on).
+        call: Callables; methods as `class.method`. For `derived`, `*.method` names a method of any
+            value (`*.encode`).
+        attribute: Attributes behind a class (`celery.Task.request.id`); an item of that name too
+            (`event["id"]`).
+        item: Access paths on anything, as `attribute.attribute[key]` (`headers[X-Request-ID]`,
+            matched without case).
+        cuts: For `derived`: True: a clock that it is called on becomes a window (`.date()`,
+            `.start_of("month")`).
+        scope: For `delivery`: `message` (only a republish changes it) or `hop` (changes on each
+            invocation, hop, session).
         when: As in `[[returns]]`.
         off_by: Option tests that make the row not apply (`random.Random` given a seed).
     """
@@ -286,25 +314,31 @@ class ValueModel:
 
 @dataclass(frozen=True, slots=True)
 class RecordModel:
-    """`[[record]]`: classes whose instances have declared fields: ORM rows, pydantic models, dataclasses.
+    """`[[record]]`: classes whose instances have declared fields: ORM rows, pydantic models,
+    dataclasses.
 
     Attributes:
         base: Base classes of the record classes.
         decorator: Decorators that make a class a record (`dataclasses.dataclass`).
-        field: Calls that declare a field and may carry defaults (`django.db.models.*Field`, `dataclasses.field`).
+        field: Calls that declare a field and may carry defaults (`django.db.models.*Field`,
+            `dataclasses.field`).
         default: Keywords of a default that is a value, or a callable that makes one.
         default_factory: Keywords of a callable that makes the default.
         positional: True: the constructor takes the fields in order.
-        row: True: instances are rows of a database: their identity is drawn when created, loaded ones are stable.
+        row: True: instances are rows of a database: their identity is drawn when created, loaded
+            ones are stable.
         identity: Attributes that are drawn when the row is created (`id`, `pk`).
         create: Ways to make a row, behind the class (`objects.create`).
-        find_or_create: … that find it by the other arguments, else make it (`objects.get_or_create`); gives (row, bool).
+        find_or_create: … that find it by the other arguments, else make it
+            (`objects.get_or_create`); gives (row, bool).
         replace: … that write over it (`objects.update_or_create`); gives (row, bool).
         find_defaults: Keyword of those two that holds what is only written (`defaults`).
         create_defaults: Keyword that is written only on creation (`create_defaults`).
-        load: Ways to make an instance from outside data: fields may be absent (`model_validate_json`).
+        load: Ways to make an instance from outside data: fields may be absent
+            (`model_validate_json`).
         dump: Methods that give the fields as a dictionary (`model_dump`, `dict`).
-        save: Methods that write the row (`save`); also methods of sessions and connections (`commit`).
+        save: Methods that write the row (`save`); also methods of sessions and connections
+            (`commit`).
         reload: Methods that read the row again (`refresh_from_db`).
     """
 
@@ -365,7 +399,8 @@ class TransactionModel:
 
 @dataclass(frozen=True, slots=True)
 class GuardModel:
-    """`[[guard]]`: narrows the window in which a second run charges again; lowers by one level, never silences."""
+    """`[[guard]]`: narrows the window in which a second run charges again; lowers by one level,
+    never silences."""
 
     decorator: Subjects = ()
     call: Subjects = ()
@@ -374,7 +409,7 @@ class GuardModel:
 
 @dataclass(frozen=True, slots=True)
 class MemoModel:
-    """`[[memo]]`: decorators that keep a function's results in one process (`functools.lru_cache`)."""
+    """`[[memo]]`: decorators that keep results in one process (`functools.lru_cache`)."""
 
     decorator: Subjects
 
@@ -388,14 +423,16 @@ class NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """`[[work]]`: calls that give stored work: files, queries, queues (`csv.DictReader`, `*.fetchall`)."""
+    """`[[work]]`: calls that give stored work: files, queries, queues (`csv.DictReader`,
+    `*.fetchall`)."""
 
     call: Subjects
 
 
 @dataclass(frozen=True, slots=True)
 class EntryModel:
-    """`[[entry]]`: programs that a person or cron starts (`click.command`); a batch context when they walk stored work."""
+    """`[[entry]]`: programs that a person or cron starts (`click.command`); a batch context when
+    they walk stored work."""
 
     decorator: Subjects = ()
     method_base: Subjects = ()
@@ -407,12 +444,15 @@ class SinkModel:
     """`[[sink]]`: a call that makes the service change something.
 
     Attributes:
-        call: Dotted callables: resource methods (`stripe.Charge.create`), methods of an instance or of its
-            collections, named after its class (`stripe.Transfer.reversals.create`), and service methods (`stripe.StripeClient.charges.create`).
+        call: Dotted callables: resource methods (`stripe.Charge.create`), methods of an instance or
+            of its collections, named after its class (`stripe.Transfer.reversals.create`), and
+            service methods (`stripe.StripeClient.charges.create`).
         effect: `money`, `payable`, `guarded` or `other`.
-        money_if: Option tests on the parameters that raise `payable` or `guarded` to `money` (`confirm=True`, `amount=`).
+        money_if: Option tests on the parameters that raise `payable` or `guarded` to `money`
+            (`confirm=True`, `amount=`).
         style: `resource` (parameters as keywords), `service` (params, options dictionaries).
-        path: HTTP path pattern with `{}` for an id (`/v1/payment_intents/{}/capture`), for raw HTTP calls.
+        path: HTTP path pattern with `{}` for an id (`/v1/payment_intents/{}/capture`), for raw HTTP
+            calls.
         keyed_by: Parameter that carries the key besides `idempotency_key` (`identifier`).
     """
 
