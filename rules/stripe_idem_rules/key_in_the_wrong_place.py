@@ -44,18 +44,7 @@ Moving the key to where Stripe reads it is safe; turning an object into text is 
         if call.misplaced:
             yield Verdict(
                 Severity.ERROR,
-                f"Stripe does not read this key: {call.misplaced}",
-                help="resource methods take `idempotency_key=`, services `options={...}`",
+                f"Stripe does not get this key: {call.misplaced}",
+                help="resource methods take `idempotency_key=` with a text, services `options={...}`",
                 fix=FixIntent("move"),
             )
-            return
-        for origin in call.origins:
-            if origin.whole and origin.kind != "missing":
-                yield Verdict(
-                    Severity.ERROR,
-                    f"The key is no text ({origin.text}); the SDK refuses it before any request",
-                    origin,
-                    help="make it text with `str(...)`, and check that it is the same on every run",
-                    fix=FixIntent("move"),
-                )
-                return

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
-from stripe_idem_lint.link.flow import Def
+from stripe_idem_lint.link.flow import Def, facts, root_of
 from stripe_idem_lint.link.program import (
     ClassRef,
     FunctionRef,
@@ -73,6 +73,12 @@ class Evaluator:
         self.saves = frozenset(name for record in records for name in record.save)
         self.reloads = frozenset(name for record in records for name in record.reload)
         self.dumps = frozenset(name for record in records for name in record.dump)
+        rows = [record for record in records if record.row]
+        self.identities = frozenset(name for record in rows for name in record.identity)
+        self.creators = frozenset(
+            route for record in rows for route in record.create if "." in route
+        )
+        self.libraries = frozenset(root for file in catalog.files for root in file.library.imports)
         self.verbs = frozenset(
             name.rpartition(".")[2]
             for file in catalog.files
@@ -295,8 +301,6 @@ class Evaluator:
             yield Val(val.what, val.frame, val.at, (*val.needs, condition), val.sure)
 
     def _choice(self, frame: Frame, test: ir.Expr, then: ir.Expr, other: ir.Expr) -> Iterator[Val]:
-        from stripe_idem_lint.link.flow import facts  # the same reading of tests as in branches
-
         for branch, holds in ((then, True), (other, False)):
             told = list(facts(test, holds))
             needs = tuple(Condition(frame, expr) for expr, present in told if not present)
@@ -334,11 +338,28 @@ class Evaluator:
             scope = scope.closure
         module = self.module_frame(frame.path)
         if name in module.flow.everything and frame is not module:
-            return self._all(module, module.flow.final(name))
+            return self._all(module, module.flow.final(name)) + self._set_as_global(
+                frame.path, name
+            )
         found = self._starred(module, name)
         if found:
             return found
         return (Val(External(f"builtins.{name}"), frame, at),)
+
+    def _set_as_global(self, path: str, name: str) -> Vals:
+        """What functions put into a module's name (`global name`): kept as long as the process."""
+        module = self.program.module(path)
+        found: list[Val] = []
+        for function in module.functions if module is not None else ():
+            ref = FunctionRef(path, function.index)
+            if not any(
+                isinstance(s, ir.Outer) and name in s.names for s in ir.statements(function.body)
+            ):
+                continue
+            frame = self.open_frame(ref)
+            assigned = [d for d in frame.flow.everything.get(name, ()) if d.kind == "value"]
+            found.extend(in_process(v) for v in self._all(frame, assigned))
+        return tuple(found)
 
     def _closed_over(self, scope: Frame, name: str) -> Vals:
         final = scope.flow.final(name)
@@ -715,7 +736,7 @@ class Evaluator:
                 found.extend(
                     v for v in self.access(self.resolve(lazy), f"[{offset}]") if not is_absent(v)
                 )
-            certain = certain or bool(found)
+            certain = bool(found)
         if not certain:
             found.extend(self.default_of(frame, param))
         return tuple(found)
@@ -807,7 +828,7 @@ class Evaluator:
                     return (Val(Method(val, step[1:]), frame, at),)
                 return tuple(v for lazy in items for v in self.resolve(lazy))
             case Changed():
-                return self._access_changed(val, what, step)
+                return tuple(self._bound_to(val, v) for v in self._access_changed(val, what, step))
             case Super(ref, this):
                 return self._access_super(val, ref, this, step)
             case Callable_() | Partial() | Method():
@@ -1000,6 +1021,8 @@ class Evaluator:
         if matches is False:
             return base
         new = self._stored(what, self.resolve(Lazy(what.frame, change.value, change.path)))
+        if not change.base and any(self._same_place(n.value, change) for n in change.needs):
+            new = tuple(in_process(v) for v in new)
         if change.kind == "default":
             kept = tuple(v for v in base if not is_absent(v))
             if (
@@ -1033,12 +1056,13 @@ class Evaluator:
         )
 
     def _same_place(self, expr: ir.Expr, change: Def) -> bool:
-        from stripe_idem_lint.link.flow import root_of
-
+        """The condition asks for the place that the change fills."""
         split = root_of(expr)
-        return (
-            split is not None and split[1] == route_of(change)[: len(split[1])] and bool(split[1])
-        )
+        place = route_of(change)
+        if change.kind in ("item", "default"):
+            known = change.key.value if isinstance(change.key, ir.Const) else "*"
+            place = (*place, f"[{known}]")
+        return split is not None and bool(split[1]) and split[1] == place[: len(split[1])]
 
     def _saved_after(self, what: Changed) -> bool:
         """A save or commit follows the change in the same body."""
@@ -1063,6 +1087,22 @@ class Evaluator:
                     ):
                         return True
         return False
+
+    def _bound_to(self, changed: Val, member: Val) -> Val:
+        """A method read from a changed object sees the change."""
+        what = member.what
+        if (
+            isinstance(what, Callable_)
+            and what.this is not None
+            and isinstance(what.this.what, Instance | Changed)
+        ):
+            return Val(
+                Callable_(what.ref, what.closure, changed, what.given),
+                member.frame,
+                member.at,
+                member.needs,
+            )
+        return member
 
     def _access_after_method(self, val: Val, what: Changed, step: str) -> Vals:
         """An attribute read after a method ran on the object: what the method stored, else what was there."""

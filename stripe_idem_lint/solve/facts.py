@@ -28,7 +28,7 @@ from stripe_idem_lint.solve.sinks import (
     key_of,
     sink_calls,
 )
-from stripe_idem_lint.solve.values import Condition, Frame, Known, Object
+from stripe_idem_lint.solve.values import Born, Condition, Frame, Known, Object, Text, Val
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,6 @@ class Origin:
         scope: For `delivery`: `message` (with `republished` telling whether a republish is visible) or `hop`.
         soft: For `missing`: an outside party may leave it out.
         given: For `missing`: the call does name a key.
-        whole: The origin is the whole key, unconverted.
     """
 
     kind: str
@@ -50,7 +49,6 @@ class Origin:
     scope: str = ""
     soft: bool = False
     given: bool = True
-    whole: bool = False
     republished: bool = False
 
 
@@ -187,6 +185,10 @@ class _Solver:
         canonical = ev.catalog.canonical
         self._executed = {canonical(n) for n in service.executed}
         self._refused = {canonical(n) for n in service.refused}
+        self._keys: set[str] = set()
+        self._libraries = {root for file in ev.catalog.files for root in file.library.imports} | {
+            "builtins"
+        }
         self._republished: dict[FunctionRef, bool] = {}
 
     def fact(self, site: Site) -> CallFact | None:
@@ -208,10 +210,14 @@ class _Solver:
             name = sink.name if len(chains) == 1 or "{}" not in sink.name else name
             effects.append(effect_of(self.ev, sink))
             key = key_of(self.ev, sink)
+            self._keys = {s.hole.name for s in sources(self.ev, key.values) if s.hole is not None}
+            self._keys |= {param for _, param, _ in self._key_parameters(chain)}
             reached = self._branch(frames[0], site)
             if not all(self._possible(n, 0, None if key.given else chain) for n in reached):
                 continue
             handed = self._hands_key(chain)
+            no_text = next((t for v in key.values if (t := self._no_text(v))), "")
+            key = KeyArgument(key.values, key.given, key.misplaced or no_text)
             key = KeyArgument(key.values, key.given or handed, key.misplaced)
             keyed = keyed or key.given
             misplaced = misplaced or key.misplaced
@@ -240,6 +246,22 @@ class _Solver:
             Place(*site.report), name, effect, keyed, misplaced, dropped, tuple(origins), tuple(exposures),
             tuple(contexts), len(chains), function, text(site.call.func),
         )  # fmt: skip
+
+    def _no_text(self, val: Val) -> str:
+        """Why the key is no text, else empty."""
+        match val.what:
+            case Known(int() | float()) if not isinstance(val.what.value, bool):
+                return f"the key is a number ({val.what.value!r}); the SDK refuses it before any request"
+            case Born(_, made) | Text(made, _) | Object(_, made):
+                given = self.ev.catalog.returns_call(made)
+                if given and given[0].gives.rpartition(".")[2][:1].isupper():
+                    kind = given[0].gives.rpartition(".")[2]
+                    return f"the key is a {kind} object, no text; the SDK refuses it before any request"
+                if made in ("int", "builtins.int"):
+                    return "the key is a number; the SDK refuses it before any request"
+                return ""
+            case _:
+                return ""
 
     def _sink(self, frame: Frame, site: Site) -> SinkCall | None:
         found = [s for s in sink_calls(self.ev, frame, site.call)]
@@ -279,9 +301,9 @@ class _Solver:
                 or any(self.ev.catalog.is_subclass(r, name) for r in raises)
                 or name in _IO_ERRORS
             )
-        if name in self._refused:
-            return False
-        return name in self._executed
+        if name in self._executed:
+            return True
+        return name not in self._refused and name.partition(".")[0] not in self._libraries
 
     def _batches(self, chain: Chain) -> Iterator[Hit]:
         """Loops over stored work, in a program that is started again or that marks each item when it is done."""
@@ -318,7 +340,8 @@ class _Solver:
         if not key.values:
             yield Source("missing", "no key", frames[0], chain.hops[0].at, alone=True)
             return
-        for source in sources(self.ev, key.values):
+        found = sources(self.ev, key.values)
+        for source in found:
             standing = chain if source.kind == "missing" else None
             if all(self._possible(need, 0, standing) for need in source.needs):
                 yield self._made(source)
@@ -342,7 +365,10 @@ class _Solver:
         for source in sources(self.ev, vals):
             if source.sure or not all(self._possible(n, depth + 1, standing) for n in source.needs):
                 continue
-            if standing is not None and source.hole is not None and not source.hole.trail:
+            hole = source.hole
+            if hole is not None and not hole.trail and hole.name not in self._keys:
+                return True
+            if standing is not None and hole is not None and not hole.trail:
                 if self._left_out(source, standing):
                     return True
                 continue
@@ -416,11 +442,10 @@ class _Solver:
             kind = "unknown"
         if kind in ("fresh", "clock", "fresh_row") and self._at_import(source, chain):
             kind = "process"
-        whole = source.alone and bool(self.ev.catalog.returns_call(source.text))
         republished = (
             kind == "delivery" and source.scope == "message" and self._is_republished(chain)
         )
-        return Origin(kind, source.text, place, source.scope, soft, key.given, whole, republished)
+        return Origin(kind, source.text, place, source.scope, soft, key.given, republished)
 
     def _at_import(self, source: Source, chain: Chain) -> bool:
         """Born in module or class code that is not itself on the way: made when the module is imported."""
@@ -619,14 +644,24 @@ class _Solver:
 
 
 def _reads(body: tuple[ir.Stmt, ...], name: str) -> bool:
-    """The statements read the name for more than a log line."""
-    for stmt in ir.statements(body):
-        for expr in ir.expressions(stmt):
-            if isinstance(expr, ir.Call) and spelled(expr.func).partition(".")[0] in _LOGS:
-                continue
-            if any(isinstance(node, ir.Name) and node.id == name for node in ir.walk(expr)):
-                return True
-    return False
+    """The statements read the name for more than a log line or metadata."""
+    return any(
+        _reads_in(expr, name) for stmt in ir.statements(body) for expr in ir.expressions(stmt)
+    )
+
+
+def _reads_in(expr: ir.Expr, name: str) -> bool:
+    if isinstance(expr, ir.Name):
+        return expr.id == name
+    if isinstance(expr, ir.Call):
+        if spelled(expr.func).partition(".")[0] in _LOGS:
+            return False
+        args = [arg.value for arg in expr.args if arg.name not in _REMARKS]
+        return any(_reads_in(part, name) for part in (expr.func, *args))
+    return any(_reads_in(part, name) for part in ir.children(expr))
+
+
+_REMARKS = frozenset({"metadata", "description", "extra"})
 
 
 _LOGS = frozenset({"log", "logger", "logging", "LOG", "LOGGER", "_logger", "print"})

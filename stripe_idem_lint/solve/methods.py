@@ -85,6 +85,8 @@ def call_method(
             return _of_changed(ev, base, what, name, args, frame, expr)
         case Table() | Row() | Many() | Unknown():
             return _of_container(ev, base, name, args, frame, expr)
+        case Text() if name in ("get", "pop") and args.positional:
+            return _get(ev, base, args, frame, expr)
         case Born("clock" | "window", _, _):
             return (Val(_of_clock(ev, what, name, args), frame, base.at),)
         case _:
@@ -215,9 +217,9 @@ def _get(ev: Evaluator, base: Val, args: Arguments, frame: Frame, expr: ir.Call)
                 found.extend(default or (val,))
             else:
                 found.append(val)
-                open_ = open_ or isinstance(val.what, Unknown | Hole | External)
+                open_ = open_ or isinstance(val.what, Unknown | Hole | External | Text)
     if open_:
-        soft = isinstance(base.what, Hole | Unknown | External | Changed)
+        soft = isinstance(base.what, Hole | Unknown | External | Changed | Text | Object)
         found.extend(default or ((Val(Known(None, True), frame, expr.at),) if soft else ()))
     return tuple(found)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.program import FunctionRef
 from stripe_idem_lint.solve.values import (
     Arguments,
@@ -216,6 +217,16 @@ def _attribute(ev: Evaluator, name: str) -> tuple[str, str] | None:
 
 def _of_external(ev: Evaluator, val: Val, what: External, alone: bool) -> Source:
     told = _attribute(ev, what.name)
+    if told is None and what.of is not None and _is_new_row(ev, val, what.of, what.name):
+        place = what.of.call.at if what.of.call is not None else val.at
+        return Source(
+            "fresh_row",
+            f"{what.name.rpartition('.')[2]} of a row made in the same run",
+            val.frame,
+            place,
+            val.needs,
+            alone=alone,
+        )
     if told is None:
         trail = tuple(f".{part}" for part in what.name.split(".")[1:])
         model = ev.catalog.match_item(trail)
@@ -232,6 +243,26 @@ def _of_external(ev: Evaluator, val: Val, what: External, alone: bool) -> Source
         alone=alone,
         maker=what.of,
     )
+
+
+def _is_new_row(ev: Evaluator, val: Val, of: Object, name: str) -> bool:
+    """The identity of a row of a class that is not visible: made by a manager, or by its constructor and added."""
+    if name.rpartition(".")[2] not in ev.identities or of.call is None:
+        return False
+    if any(of.made.endswith(f".{route}") for route in ev.creators):
+        return True
+    if of.made != of.cls or name.partition(".")[0] in ev.libraries:
+        return False
+    owner = val.frame.owner
+    body = ev.program.function(owner).body if isinstance(owner, FunctionRef) else ()
+    return any(
+        _adds(node) for s in ir.statements(body) for e in ir.expressions(s) for node in ir.walk(e)
+    )
+
+
+def _adds(node: ir.Expr) -> bool:
+    added = ("add", "add_all", "save", "insert")
+    return isinstance(node, ir.Call) and isinstance(node.func, ir.Attr) and node.func.name in added
 
 
 def _of_instance(
@@ -266,7 +297,6 @@ def _of_changed(
             yield from _known(ev, inner, False, depth + 1)
     if what.change.kind == "reset" and what.change.value is not None:
         call = what.change.value
-        from stripe_idem_lint.ir import nodes as ir
 
         if isinstance(call, ir.Call) and what.change.name == "update":
             for arg in call.args:

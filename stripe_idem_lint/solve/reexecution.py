@@ -28,6 +28,7 @@ from stripe_idem_lint.solve.values import (
     Instance,
     Method,
     Object,
+    Row,
     Type,
     Unknown,
     Val,
@@ -135,8 +136,22 @@ class Climber:
             way = self._step(replace(way, hows=way.hows + how), hop)
             if number < len(site.hops) - 1 and hop.owner is not None:
                 way = self._own_contexts(way, hop.owner, number)
+        way = replace(way, hits=(*way.hits, *self._handing(site.hops[0])))
         self._count = 0
         return list(self._climb(way, frozenset()))
+
+    def _handing(self, hop: Hop) -> Iterator[Hit]:
+        """The call hands the service's function to something that runs it again; its arguments are made outside."""
+        node = self._node(hop.path, hop.at)
+        if not isinstance(node, ir.Call):
+            return
+        frame, _ = self._body(hop)
+        for val in self.ev.values(frame, node.func):
+            for name in self.callers._callable_names(val):
+                for edge in self.callers._by_models(
+                    self.ev.catalog.calls(name), None, frame, node, name
+                ):
+                    yield from (Hit(-1, -1, -1, again) for again in edge.again)
 
     def _own_contexts(self, way: _Way, owner: FunctionRef, level: int) -> _Way:
         for item in self.callers.around(owner):
@@ -325,6 +340,7 @@ class Climber:
                     found = self._of_try(found, module, frame, step, hop)
                 case _:
                     pass
+        found = self._of_comprehensions(found, body, hop)
         found = self._of_inside(found, module, frame, body, path, hop)
         found = self._of_locks(found, module, frame, body, hop)
         found = self._of_checks(found, module, body, path, hop)
@@ -362,18 +378,30 @@ class Climber:
             return replace(found, loops=(*found.loops, item))
         return found
 
+    def _of_comprehensions(self, found: _Way, body: tuple[ir.Stmt, ...], hop: Hop) -> _Way:
+        """`[charge(x) for x in rows]` is a loop over items too."""
+        for stmt in ir.statements(body):
+            for expr in ir.expressions(stmt):
+                for node in ir.walk(expr):
+                    if isinstance(node, ir.Comprehension) and any(
+                        n.at == hop.at for n in ir.walk(node.element)
+                    ):
+                        source = node.clauses[0].iter
+                        literal = regions.is_literal(source)
+                        item = Loop(0, node.at, hop.path, literal, False, text(source))
+                        found = replace(found, loops=(*found.loops, item))
+        return found
+
     def _literal_values(self, frame: Frame, expr: ir.Expr) -> bool:
         """The iterable is a name for a display of constants."""
-        if not isinstance(expr, ir.Name):
-            return False
-        definitions = frame.flow.reaching(expr.id, expr.at)
-        values = [
-            d.value for d in definitions if d.kind == "value" and d.value is not None and not d.path
-        ]
-        return (
-            bool(values)
-            and len(values) == len(definitions)
-            and all(regions.is_literal(v) for v in values)
+        vals = self.ev.values(frame, expr) if isinstance(expr, ir.Name | ir.Attr) else ()
+        return bool(vals) and all(
+            isinstance(v.what, Row)
+            and all(
+                lazy.expr is not None and not star and _is_constant(lazy.expr)
+                for lazy, star in v.what.items
+            )
+            for v in vals
         )
 
     def _modelled_loop(self, frame: Frame, loop: ir.For, path: str) -> Again | None:
@@ -433,7 +461,8 @@ class Climber:
             if not isinstance(step.stmt, ir.Try) or step.part not in ("body", "orelse"):
                 continue
             handlers = regions.goes_round(step.stmt)
-            if handlers and leaves:
+            refilled = tuple(h for h in handlers if regions.puts_back(loop, h))
+            if handlers and (leaves or refilled):
                 catches = tuple(n for h in handlers for n in self._handler_names(frame, h))
                 return Hit(0, 0, 0, self._loop_again(name, hop.path, loop.at, catches))
         if counting and leaves:
@@ -878,6 +907,10 @@ def _all_expressions(module: ir.Module) -> Iterator[ir.Expr]:
     for function in module.functions:
         yield from function.decorators
         yield from (p.default for p in function.params if p.default is not None)
+
+
+def _is_constant(expr: ir.Expr) -> bool:
+    return isinstance(expr, ir.Const) or regions.is_literal(expr)
 
 
 def _same_arguments(one: ir.Call, two: ir.Call) -> bool:

@@ -224,6 +224,27 @@ def goes_round(attempt: ir.Try) -> tuple[ir.Handler, ...]:
     return tuple(h for h in attempt.handlers if not leaves(h.body))
 
 
+def puts_back(loop: ir.For | ir.While, handler: ir.Handler) -> bool:
+    """The handler puts the failed item back into what the loop takes its items from."""
+    grown = assigned_names(handler.body)
+    taken: set[str] = set()
+    if isinstance(loop, ir.While):
+        taken |= names_in(loop.test)
+    for stmt in ir.statements(loop.body):
+        for expr in ir.expressions(stmt):
+            for node in ir.walk(expr):
+                if (
+                    isinstance(node, ir.Call)
+                    and isinstance(node.func, ir.Attr)
+                    and node.func.name in _TAKES
+                ):
+                    taken |= names_in(node.func.base)
+    return bool(grown & taken)
+
+
+_TAKES = frozenset({"pop", "popleft", "get", "get_nowait"})
+
+
 def swallowing(attempt: ir.Try) -> tuple[ir.Handler, ...]:
     """The handlers that do not always raise."""
     return tuple(h for h in attempt.handlers if not raises_always(h.body))
