@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -32,23 +32,37 @@ def test_damaged_bytes_are_a_miss(damage: bytes) -> None:
     assert thaw(damage) is None
 
 
-def test_the_second_run_reads_what_the_first_one_kept() -> None:
+@pytest.fixture
+def pack(tmp_path: Path) -> Path:
+    models = tmp_path / "models"
+    models.mkdir()
+    text = '[library]\nname = "a"\nimports = "a"\n[[context]]\ncategory = "retry"\n'
+    (models / "a.toml").write_text(f'{text}decorator = "a.b"\ncatches = {{argument = "on"}}\n')
+    return tmp_path
+
+
+def test_the_second_run_reads_what_the_first_one_kept(pack: Path) -> None:
     memory = Kept()
-    pack = files("stripe_idem_rules")
     first = load_catalog([pack], memory=memory)
     second = load_catalog([pack], memory=memory)
-    assert first.files == second.files == shipped().files
+    assert first.files == second.files == load_catalog([pack]).files
     assert memory.written == 1
 
 
-def test_a_damaged_memory_is_written_anew() -> None:
+def test_a_damaged_memory_is_written_anew(pack: Path) -> None:
     memory = Kept()
-    pack = files("stripe_idem_rules")
     load_catalog([pack], memory=memory)
     (key,) = memory
     memory[key] = b"[{}]"
-    assert load_catalog([pack], memory=memory).files == shipped().files
+    assert load_catalog([pack], memory=memory).decorators("a.b") != ()
     assert memory.written == 2
+
+
+def test_an_edited_file_is_read_anew(pack: Path) -> None:
+    memory = Kept()
+    load_catalog([pack], memory=memory)
+    (pack / "models" / "a.toml").write_text('[library]\nname = "a"\nimports = "a"\n')
+    assert load_catalog([pack], memory=memory).decorators("a.b") == ()
 
 
 def test_another_text_or_label_has_another_name() -> None:

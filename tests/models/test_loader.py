@@ -39,7 +39,8 @@ def test_a_single_text_stands_for_a_list_of_one() -> None:
 
 
 def test_method_is_spread_over_base_and_names() -> None:
-    text = '[[context]]\ncategory = "http"\nmethod = {base = "billing.View", names = ["post", "put"]}\n'
+    text = '[[context]]\ncategory = "http"\n'
+    text += 'method = {base = "billing.View", names = ["post", "put"]}\n'
     (row,) = load(text).context
     assert (row.method_base, row.method_names) == (("billing.View",), ("post", "put"))
 

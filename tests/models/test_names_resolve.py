@@ -141,14 +141,13 @@ def _names(file: ModelFile) -> Iterator[str]:
 
 
 def _our_own(name: str) -> bool:
-    return any(
-        name == each or name.startswith(f"{each}.") for each in _types() if not _exists(each)
-    )
+    parts = name.split(".")
+    return any(".".join(parts[:cut]) in _unreal_types() for cut in range(len(parts), 0, -1))
 
 
 @cache
-def _types() -> tuple[str, ...]:
-    """Dotted classes that rows give to values."""
+def _unreal_types() -> frozenset[str]:
+    """Dotted classes that rows give to values and that no installed library has."""
     found = set()
     for file in shipped().files:
         for _, row in rows(file):
@@ -159,7 +158,7 @@ def _types() -> tuple[str, ...]:
                     found |= {cls for _, cls in row.parameters}
                 case _:
                     pass
-    return tuple(sorted(found))
+    return frozenset(each for each in found if not _exists(each))
 
 
 def _package(name: str, file: ModelFile) -> str:
