@@ -186,7 +186,10 @@ class Package:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and node.name == name:
                 for base in node.bases:
-                    if isinstance(base, ast.Name) and base.id not in {"TypedDict", "RequestOptions"}:
+                    if isinstance(base, ast.Name) and base.id not in {
+                        "TypedDict",
+                        "RequestOptions",
+                    }:
                         yield from self._params(path, tree, base.id)
                 yield from _fields_of(node)
                 return
@@ -243,9 +246,12 @@ def _annotation(node: ast.expr | None) -> str:
 def _module_of(tree: ast.Module, name: str) -> str:
     head = name.partition(".")[0]
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            if any((alias.asname or alias.name) == head for alias in node.names):
-                return node.module
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and any((alias.asname or alias.name) == head for alias in node.names)
+        ):
+            return node.module
     return ""
 
 
@@ -281,7 +287,7 @@ def _kind(node: ast.expr) -> str:
 def _source(node: ast.expr) -> str:
     text = ast.unparse(node)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        text = f"{ast.unparse(node.value)}[{node.slice.value}]"
+        text = f"{ast.unparse(node.value)}[{node.slice.value!s}]"
     elif isinstance(node, ast.Constant):
         text = str(node.value)
     return re.sub(r"\s+", "", text)
@@ -335,12 +341,13 @@ def _simple(text: str) -> str:
 
 def _object_name(node: ast.ClassDef) -> str:
     for each in node.body:
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-            if each.target.id == "OBJECT_NAME" and isinstance(each.value, ast.Constant):
-                return str(each.value.value)
-        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
-            if each.targets[0].id == "OBJECT_NAME" and isinstance(each.value, ast.Constant):
-                return str(each.value.value)
+        target = each.target if isinstance(each, ast.AnnAssign) else None
+        if isinstance(each, ast.Assign):
+            target = each.targets[0] if isinstance(each.targets[0], ast.Name) else None
+        named = isinstance(target, ast.Name) and target.id == "OBJECT_NAME"
+        value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
+        if named and isinstance(value, ast.Constant):
+            return str(value.value)
     return ""
 
 
@@ -357,6 +364,8 @@ def _object_fields(node: ast.ClassDef) -> Iterator[str]:
 def _default(text: str) -> str:
     """The letter of what an object has where nothing is known; `=a|b` lists the words allowed."""
     if text.startswith("Optional[") or "None" in _alternatives(text):
+        return "n"
+    if "ExpandableField[" in text:
         return "n"
     if "ListObject[" in text:
         return "l"
