@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from pathlib import Path
 from stripe_idem_lint.core.config import Settings, check_codes
 from stripe_idem_lint.core.errors import ConfigError, LintError
 from stripe_idem_lint.core.finding import Finding, Severity
+from stripe_idem_lint.core.problem import Problem
 from stripe_idem_lint.core.span import Place, Span
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.judge.findings import findings_of, places_of
@@ -23,7 +25,7 @@ from stripe_idem_lint.models.catalog import Catalog, load_catalog
 from stripe_idem_lint.report.base import AuditRow, NotAnalysed, Report, RuleInfo
 from stripe_idem_lint.solve.facts import CallFact, Facts, solve
 from stripe_idem_lint.source.discover import discover
-from stripe_idem_lint.source.files import Discovered, Problem
+from stripe_idem_lint.source.files import Discovered
 from stripe_idem_lint.source.pragma import Pragma, pragmas
 from stripe_idem_lint.source.scan import mentions_service
 
@@ -185,8 +187,13 @@ class _Run:
 
     @cached_property
     def candidates(self) -> tuple[str, ...]:
-        """Files that may hold a Stripe call."""
-        return tuple(path for path in self.program.paths if mentions_service(self.read(path)))
+        """Files that may hold a Stripe call: those that name the service, its key, or one of its resources with a verb."""
+        routes = re.compile(rb"\.(?:%s)\s*\.\s*\w+\s*\(" % b"|".join(sorted(_resources(self.catalog))))
+        return tuple(
+            path
+            for path in self.program.paths
+            if mentions_service(data := self.read(path)) or b"dempotency" in data or routes.search(data)
+        )
 
     @cached_property
     def facts(self) -> Facts:
@@ -236,6 +243,12 @@ def _paired(
             if code == finding.code and path == finding.span.path:
                 yield finding, judgement
                 break
+
+
+def _resources(catalog: Catalog) -> set[bytes]:
+    """The words that stand before the verb in calls of a client (`payment_intents`)."""
+    names = (name.split(".") for file in catalog.files for sink in file.sink for name in sink.call)
+    return {parts[-2].encode() for parts in names if len(parts) > 3 and parts[-2].islower() and parts[-2] not in ("v1", "v2")}
 
 
 def _call_places(call: CallFact) -> Iterable[Place]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from stripe_idem_lint.core.span import Span
 from stripe_idem_lint.lower.module import lower_module
+from stripe_idem_lint.source.parse import parse
+from stripe_idem_lint.source.text import lines_of
 
 
 def spans_of(path: str, data: bytes, indexes: Iterable[int]) -> dict[int, Span]:
@@ -18,15 +20,15 @@ def spans_of(path: str, data: bytes, indexes: Iterable[int]) -> dict[int, Span]:
         path: Goes into the spans.
         data: The file's bytes, as they were when it was lowered.
         indexes: Node numbers; those that do not exist are left out.
-
-    Raises:
-        libcst.ParserSyntaxError: The bytes are no Python.
     """
-    wrapper = MetadataWrapper(cst.parse_module(data), unsafe_skip_copy=True)
+    tree = parse(path, data)
+    if not isinstance(tree, cst.Module):
+        return {}
+    wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
     seen: list[cst.CSTNode] = []
     lower_module(wrapper.module, path, seen)
     ranges = wrapper.resolve(PositionProvider)
-    lines = data.decode(wrapper.module.encoding, "replace").splitlines()
+    lines = lines_of(data)
     found = {}
     for index in indexes:
         if 0 <= index < len(seen):
@@ -42,7 +44,7 @@ def _range_of(node: cst.CSTNode, ranges: Mapping[cst.CSTNode, object]) -> CodeRa
     return found if isinstance(found, CodeRange) else None
 
 
-def _span(path: str, where: CodeRange, lines: list[str]) -> Span:
+def _span(path: str, where: CodeRange, lines: Sequence[str]) -> Span:
     first = where.start.line
     text = lines[first - 1] if 0 < first <= len(lines) else ""
     piece = text[where.start.column :]

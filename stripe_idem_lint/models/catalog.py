@@ -25,6 +25,7 @@ from stripe_idem_lint.models.schema import (
     HttpClient,
     LockModel,
     ModelFile,
+    ParameterModel,
     RecordModel,
     Returns,
     Service,
@@ -166,6 +167,7 @@ class Catalog:
         self._transactions = self._index(lambda file: file.transaction, lambda row: row.call)
         self._guard_decorators = self._index(lambda file: file.guard, lambda row: row.decorator)
         self._guard_calls = self._index(lambda file: file.guard, lambda row: row.call)
+        self._parameters = self._index(lambda file: file.parameter, lambda row: row.call)
         self._memos = self._index(lambda file: file.memo, lambda row: row.decorator)
         self._noreturns = self._index(lambda file: file.noreturn, lambda row: row.call)
         self._work = self._index(lambda file: file.work, lambda row: row.call)
@@ -335,6 +337,10 @@ class Catalog:
     def guard_call(self, name: str) -> GuardModel | None:
         """A call that narrows the window of a second run."""
         return self._guard_calls.first(name)
+
+    def parameter(self, name: str) -> ParameterModel | None:
+        """Where the value of a parameter with this default comes from."""
+        return next(iter(self._parameters.find(name)), None)
 
     def memo(self, name: str) -> bool:
         """The decorator keeps results in one process."""

@@ -415,6 +415,21 @@ class MemoModel:
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterModel:
+    """`[[parameter]]`: a default that says where a parameter's value comes from (`fastapi.Header`).
+
+    Attributes:
+        call: The callables used as a default, or inside `Annotated[…]`.
+        item: The attribute of a request that the value is an item of (`headers`); matched as in `[[value]]`.
+        alias: Keyword that names the item; else the parameter's own name, `_` read as `-`.
+    """
+
+    call: Subjects
+    item: str
+    alias: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NoReturn:
     """`[[noreturn]]`: calls that never come back (`sys.exit`, `flask.abort`)."""
 
@@ -533,6 +548,7 @@ class ModelFile:
     transaction: tuple[TransactionModel, ...] = ()
     guard: tuple[GuardModel, ...] = ()
     memo: tuple[MemoModel, ...] = ()
+    parameter: tuple[ParameterModel, ...] = ()
     noreturn: tuple[NoReturn, ...] = ()
     work: tuple[Sources, ...] = ()
     entry: tuple[EntryModel, ...] = ()

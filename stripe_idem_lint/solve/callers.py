@@ -337,8 +337,15 @@ class Callers:
         if not raising or model.catches is None:
             return False
         own = {f"{key}=" for key in model.catches.argument}
+        return (
+            set(raising) <= own and bool(catches) and not any(map(self._may_follow_a_call, catches))
+        )
+
+    def _may_follow_a_call(self, name: str) -> bool:
+        """An executed call of the SDK can raise the exception, as far as can be told."""
         refused = {self.ev.catalog.canonical(n) for n in self.ev.catalog.service.refused}
-        return set(raising) <= own and bool(catches) and all(c in refused for c in catches)
+        general = name in ("builtins.Exception", "builtins.BaseException")
+        return general or not (name in refused or name.startswith("builtins."))
 
     def exception_names(self, lazy: Lazy, model: ContextModel | None = None) -> tuple[str, ...]:
         """The exceptions an argument names; what cannot be told is `?`."""
@@ -708,6 +715,7 @@ class Callers:
             if holder is not None:
                 yield from self._handed(ref, owner, frame, node, holder)
             if isinstance(stmt, ir.Assign):
+                yield from self._by_attribute(owner, frame, node, stmt)
                 for target in stmt.targets:
                     if isinstance(target, ir.Name):
                         yield target.id
@@ -718,6 +726,25 @@ class Callers:
             return
         if owner is not None:
             yield Edge(frame.path, owner, node.at, "reference")
+
+    def _by_attribute(
+        self, owner: FunctionRef | None, frame: Frame, node: ir.Expr, stmt: ir.Assign
+    ) -> Iterator[Edge]:
+        """A function put into an attribute that a library reads (`on_message = f`, `functions = [f]`)."""
+        for target in stmt.targets:
+            names: list[str] = []
+            if isinstance(target, ir.Name) and isinstance(frame.owner, ClassRef):
+                names = [f"project.{self.ev.program.cls(frame.owner).name}.{target.id}"]
+            elif isinstance(target, ir.Attr):
+                bases = self.ev.values(frame, target.base)
+                names = [f"{b.what.cls}.{target.name}" for b in bases if isinstance(b.what, Object)]
+            for name in names:
+                for model in self.ev.catalog.assigned(name):
+                    again = self._enabled(
+                        model, Arguments(), frame, (), None, frame.path, node, name
+                    )
+                    if again is not None:
+                        yield Edge(frame.path, owner, node.at, "handed", again=(again,))
 
     def _is_packed(self, ref: FunctionRef, method: str) -> bool:
         scope = self.ev._decorator_scope(ref)

@@ -669,7 +669,20 @@ class Evaluator:
         return Val(Instance(ref, "open"), frame, -1)
 
     def _hole(self, frame: Frame, param: ir.Param) -> Val:
-        return Val(Hole(frame, param.name, (), self._hint(frame, param)), frame, -1)
+        return Val(Hole(frame, param.name, self.item_of(frame, param), self._hint(frame, param)), frame, -1)
+
+    def item_of(self, frame: Frame, param: ir.Param) -> tuple[str, ...]:
+        """The accesses that a default such as `Header()` stands for."""
+        scope = self._definition_frame(frame)
+        for call in (*_calls_of(param.default), *_calls_of(param.annotation)):
+            for name in self.outside_names(scope, call):
+                model = self.catalog.parameter(name)
+                if model is None:
+                    continue
+                alias = next((a.value for a in call.args if a.name == model.alias), None)
+                key = alias.value if isinstance(alias, ir.Const) else param.name.replace("_", "-")
+                return (f".{model.item}", f"[{key}]")
+        return ()
 
     def _hint(self, frame: Frame, param: ir.Param) -> Vals:
         """What the annotation of a parameter tells."""
@@ -1044,16 +1057,19 @@ class Evaluator:
             isinstance(v.what, Instance) and v.what.how in ("created", "made") for v in what.base
         ):
             return vals
-        return tuple(
-            Val(Born("stable", f"{v.what.text}, stored while empty"), v.frame, v.at)
-            if isinstance(v.what, Born)
-            else (
-                Val(Born("stable", "stored while empty"), v.frame, v.at)
-                if isinstance(v.what, Text)
-                else v
-            )
-            for v in vals
-        )
+        return tuple(self._kept_value(v) for v in vals)
+
+    def _kept_value(self, val: Val) -> Val:
+        """The value as the next run reads it back."""
+        match val.what:
+            case Born() | Text():
+                return Val(Born("stable", "stored while empty"), val.frame, val.at)
+            case Instance(ref, _, _, _, _, record):
+                return Val(Instance(ref, "found", record=record), val.frame, val.at)
+            case Object():
+                return Val(Unknown("stored while empty"), val.frame, val.at)
+            case _:
+                return val
 
     def _same_place(self, expr: ir.Expr, change: Def) -> bool:
         """The condition asks for the place that the change fills."""
@@ -1080,13 +1096,19 @@ class Evaluator:
                 continue
             for expr in ir.expressions(stmt):
                 for node in ir.walk(expr):
-                    if (
-                        isinstance(node, ir.Call)
-                        and isinstance(node.func, ir.Attr)
-                        and node.func.name in self.saves
-                    ):
-                        return True
+                    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attr):
+                        if node.func.name in self.saves:
+                            return True
+                        if self._sends(what.frame, node.func):
+                            return False
         return False
+
+    def _sends(self, frame: Frame, func: ir.Attr) -> bool:
+        """The call goes to the service: what is saved after it is saved too late."""
+        return func.name in self.verbs and any(
+            isinstance(v.what, External) and self.catalog.sink(v.what.name) is not None
+            for v in self.values(frame, func)
+        )
 
     def _bound_to(self, changed: Val, member: Val) -> Val:
         """A method read from a changed object sees the change."""
@@ -1305,6 +1327,9 @@ class Evaluator:
         record = what.record
         assert record is not None
         declared = self._declared(what.ref, name)
+        sought = dict(what.args.named).get(name) if what.how == "found" and what.args else None
+        if sought is not None:
+            return self.resolve(sought)
         if what.how in ("loaded", "found"):
             if declared is None and not record.row:
                 return None
@@ -1776,6 +1801,11 @@ def annotation_names(annotation: ir.Expr | None) -> Iterator[ir.Expr]:
             yield expr
         case _:
             return
+
+
+def _calls_of(expr: ir.Expr | None) -> Iterator[ir.Call]:
+    if expr is not None:
+        yield from (node for node in ir.walk(expr) if isinstance(node, ir.Call))
 
 
 def repr_of(expr: ir.Expr) -> str:

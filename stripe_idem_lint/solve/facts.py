@@ -28,7 +28,7 @@ from stripe_idem_lint.solve.sinks import (
     key_of,
     sink_calls,
 )
-from stripe_idem_lint.solve.values import Born, Condition, Frame, Known, Object, Text, Val
+from stripe_idem_lint.solve.values import Born, Condition, Frame, Hole, Known, Object, Text, Val
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ class _Solver:
         for hit in chain.hits:
             if hit.again.shape == "command":
                 continue
-            if hit.swallowed and not any(level <= hit.level for level in chain.swallows):
+            if hit.swallowed and not any(level < hit.level for level in chain.swallows):
                 continue
             if hit.again.catches is None or self._catches(hit, chain, sink):
                 yield hit
@@ -296,10 +296,9 @@ class _Solver:
             return True
         if sink.http is not None:
             raises = {self.ev.catalog.canonical(r) for r in sink.http.raises}
-            return (
-                name in raises
-                or any(self.ev.catalog.is_subclass(r, name) for r in raises)
-                or name in _IO_ERRORS
+            plain = name.removeprefix("builtins.")
+            return name in raises or any(
+                self.ev.catalog.is_subclass(r, base) for r in raises for base in (name, plain)
             )
         if name in self._executed:
             return True
@@ -366,9 +365,9 @@ class _Solver:
             if source.sure or not all(self._possible(n, depth + 1, standing) for n in source.needs):
                 continue
             hole = source.hole
-            if hole is not None and not hole.trail and hole.name not in self._keys:
+            if hole is not None and self._whole(hole) and hole.name not in self._keys:
                 return True
-            if standing is not None and hole is not None and not hole.trail:
+            if standing is not None and hole is not None and self._whole(hole):
                 if self._left_out(source, standing):
                     return True
                 continue
@@ -385,7 +384,7 @@ class _Solver:
     def _optional(self, source: Source) -> bool:
         """A parameter that nobody visible fills may be left out: it has a default of None, or is read from something."""
         hole = source.hole
-        if hole is None or hole.trail:
+        if hole is None or not self._whole(hole):
             return True
         if not isinstance(hole.frame.owner, FunctionRef):
             return True
@@ -398,6 +397,14 @@ class _Solver:
             or "None" in text(param.annotation)
             or "Optional" in text(param.annotation)
         )
+
+    def _whole(self, hole: Hole) -> bool:
+        """The parameter itself, no part of it (a header parameter counts as itself)."""
+        if not hole.trail or not isinstance(hole.frame.owner, FunctionRef):
+            return not hole.trail
+        function = self.ev.program.function(hole.frame.owner)
+        param = next((p for p in function.params if p.name == hole.name), None)
+        return param is not None and hole.trail == self.ev.item_of(hole.frame, param)
 
     def _default_missing(self, frame: Frame, param: ir.Param) -> bool:
         """`= None`, `= ""`, `= Header(None)`."""
@@ -460,7 +467,7 @@ class _Solver:
         if (
             hole is None
             or chain.ends != "entry"
-            or hole.trail
+            or not self._whole(hole)
             or not isinstance(hole.frame.owner, FunctionRef)
         ):
             return False
@@ -666,8 +673,5 @@ _REMARKS = frozenset({"metadata", "description", "extra"})
 
 _LOGS = frozenset({"log", "logger", "logging", "LOG", "LOGGER", "_logger", "print"})
 _EFFECTS = ("other", "unknown", "guarded", "payable", "money")
-_IO_ERRORS = frozenset(
-    {"builtins.OSError", "builtins.IOError", "builtins.ConnectionError", "builtins.TimeoutError"}
-)
 
 __all__ = ["CallFact", "Exposure", "Facts", "GuardMark", "Mark", "Origin", "solve"]

@@ -202,6 +202,8 @@ def _result(
     """An object whose class is told by the models, or by the name itself."""
     for model in ev.catalog.returns_call(name):
         if all(any_holds(ev, (f"{key}={value}",), args) for key, value in model.when):
+            if model.gives == "builtins.dict":
+                return Val(Table(()), frame, at)
             return Val(Object(model.gives, name, expr, args), frame, at)
     owner, _, last = name.rpartition(".")
     if last[:1].isupper():

@@ -461,6 +461,8 @@ class Climber:
             if not isinstance(step.stmt, ir.Try) or step.part not in ("body", "orelse"):
                 continue
             handlers = regions.goes_round(step.stmt)
+            if regions.leaves(regions.after(module, loop.body, hop.at)[1:]):
+                handlers = tuple(h for h in handlers if _skips(h.body))
             refilled = tuple(h for h in handlers if regions.puts_back(loop, h))
             if handlers and (leaves or refilled):
                 catches = tuple(n for h in handlers for n in self._handler_names(frame, h))

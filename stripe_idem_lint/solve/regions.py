@@ -197,6 +197,8 @@ def _exits_on_success(module: ir.Module, stmts: tuple[ir.Stmt, ...], at: int) ->
     match first:
         case ir.Return():
             return True
+        case ir.With(_, _, body) if not after(module, body, at) and exits(body):
+            return True
         case ir.Try(_, body, handlers, orelse, final):
             inside = after(module, body, at)
             if inside:

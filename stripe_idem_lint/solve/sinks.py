@@ -213,6 +213,7 @@ def _path_on_service(ev: Evaluator, client: HttpClient, address: str) -> str | N
     for host in ev.catalog.service.hosts:
         head, found, path = address.partition(host)
         if found and head in ("https://", "http://") and path[:1] in ("", "/", ":"):
+            path = path.replace("//", "/")
             return path.partition("?")[0].rstrip("/") or "/"
     return None
 

@@ -1,20 +1,48 @@
-"""From bytes to a libcst tree. Whatever goes wrong is a value with a place and a reason; no user code is ever run."""
+"""From bytes to a libcst tree. What goes wrong is a value with a place and a reason.
+
+No user code is ever run or imported. Parsing happens on a stack of its own, so that a deep text
+cannot overflow the one this process happens to have.
+"""
 
 from __future__ import annotations
 
-import codecs
 import re
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
 
 import libcst as cst
 
-from stripe_idem_lint.source.files import Problem
+from stripe_idem_lint.core.problem import Problem
+from stripe_idem_lint.source.depth import MOST_BRACKETS, MOST_OPERATORS, depth_of
+from stripe_idem_lint.source.text import Text, Undecodable, decode
 
-DEEPEST = 400
-"""Brackets or indents inside one another beyond which a file is refused: far above real code, far below what overflows the
-stack of libcst's parser (about 3,000 brackets on a thread with 8 MiB)."""
+T = TypeVar("T")
 
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_OPENING, _CLOSING = b"([{", b")]}"
+STACK_BYTES = 64 * 1024 * 1024
+"""Stack for deep texts: at the limits of `depth` libcst was seen to use under 4 MiB; a main thread
+has 1 MiB (Windows) to 8 MiB, a thread on musl 128 KiB."""
+
+_DEEP_BRACKETS, _DEEP_OPERATORS = 20, 60
+"""Above this a stack of its own is worth its 0.1 ms."""
+
+_PLACE = re.compile(r"error at (\d+):(\d+)")
+_PYTHON_2 = re.compile(
+    r"""^\s*print\s+[^(=\s]|^\s*print\s*>>|^\s*exec\s+['"\w]|^\s*raise\s+[\w.]+\s*,
+    |^\s*except\s+[\w.]+\s*,|\b0[0-7]+[lL]?\b|\b\d+[lL]\b|<>|`|\bur['"]""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a text is wrong; line and column from 1."""
+
+    line: int
+    column: int
+    reason: str
 
 
 def parse(path: str, data: bytes) -> cst.Module | Problem:
@@ -22,80 +50,97 @@ def parse(path: str, data: bytes) -> cst.Module | Problem:
 
     Args:
         path: Goes into the problem.
-        data: The file's bytes, any encoding that Python knows.
+        data: The file's bytes, in any encoding that Python knows.
     """
-    unreadable = _undecodable(data)
-    if unreadable:
-        return Problem(path, 1, 1, unreadable)
-    deep = _too_deep(data)
-    if deep is not None:
-        return Problem(path, deep, 1, f"nested more than {DEEPEST} deep")
-    try:
-        return cst.parse_module(data)
-    except cst.ParserSyntaxError as error:
+    decoded = decode(data)
+    if isinstance(decoded, Undecodable):
+        return Problem(path, decoded.line, decoded.column, decoded.reason)
+    tree = _parse_text(data, decoded)
+    return Problem(path, tree.line, tree.column, tree.reason) if isinstance(tree, _Place) else tree
+
+
+def _parse_text(data: bytes, decoded: Text) -> cst.Module | _Place:
+    text = decoded.text
+    depth = depth_of(text)
+    if depth.offset is not None:
         reason = (
-            "Python 2 syntax" if _looks_old(data) else f"syntax error: {_first_line(error.message)}"
+            f"more than {MOST_BRACKETS} brackets inside one another"
+            if depth.brackets > MOST_BRACKETS
+            else f"more than {MOST_OPERATORS} operators inside one another"
         )
-        return Problem(path, max(error.raw_line, 1), error.raw_column + 1, reason)
-    except RecursionError:
-        return Problem(path, 1, 1, "nested too deep")
-    except (ValueError, LookupError, UnicodeError) as error:
-        return Problem(path, 1, 1, f"cannot be decoded: {_first_line(str(error))}")
-
-
-def _undecodable(data: bytes) -> str:
-    if b"\0" in data:
-        return "contains NUL bytes"
-    encoding = "utf-8"
-    for line in data.split(b"\n", 2)[:2]:
-        match = _COOKIE.match(line.removeprefix(codecs.BOM_UTF8))
-        if match:
-            encoding = match.group(1).decode("ascii", "replace")
-            break
+        return _place(text, depth.offset, reason)
+    deep = depth.brackets > _DEEP_BRACKETS or depth.operators > _DEEP_OPERATORS
     try:
-        codecs.lookup(encoding)
-        data.decode(encoding)
-    except LookupError:
-        return f"unknown encoding {encoding}"
-    except UnicodeDecodeError as error:
-        return f"is no {encoding}: byte {error.start}"
-    return ""
+        return _on_own_stack(lambda: cst.parse_module(data)) if deep else cst.parse_module(data)
+    except cst.ParserSyntaxError as error:
+        return _syntax_error(text, error.message)
+    except (RecursionError, MemoryError):
+        return _Place(1, 1, "too deep or too large for the parser")
+    except Exception as error:
+        # libcst's own limits come as this and that (`TypeError` for some surrogates); the tree of
+        # one file is missing then, which is said, and the run goes on.
+        return _Place(1, 1, f"the parser failed: {type(error).__name__}: {_first_line(str(error))}")
+    except BaseException as error:
+        # A panic in the native parser is no Exception (pyo3's PanicException).
+        if type(error).__name__ != "PanicException":
+            raise
+        return _Place(1, 1, f"the parser failed: {_first_line(str(error))}")
 
 
-def _too_deep(data: bytes) -> int | None:
-    """The line at which brackets or indents nest too deep; None if they do not.
+def _on_own_stack(run: Callable[[], T]) -> T:
+    """Calls `run` in a thread with a large stack; raises what it raises."""
+    results: list[T] = []
+    errors: list[BaseException] = []
 
-    Text in strings counts too: the answer errs on the safe side, and only for files that no person wrote.
-    """
-    depth = 0
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if len(line) - len(line.lstrip(b" \t")) > 4 * DEEPEST:
-            return number
-        if not depth and not any(bracket in line for bracket in (b"(", b"[", b"{")):
-            continue
-        for char in line:
-            if char in _OPENING:
-                depth += 1
-                if depth > DEEPEST:
-                    return number
-            elif char in _CLOSING:
-                depth = max(depth - 1, 0)
-    return _operators_too_deep(data)
+    def target() -> None:
+        try:
+            results.append(run())
+        except BaseException as error:
+            errors.append(error)
 
-
-def _operators_too_deep(data: bytes) -> int | None:
-    """Unary operators and lambdas nest without brackets."""
-    match = re.search(rb"(?:\bnot\s+|\blambda\s*:\s*|[-~+]\s*|\bawait\s+){%d,}" % DEEPEST, data)
-    return data.count(b"\n", 0, match.start()) + 1 if match else None
+    before = threading.stack_size(STACK_BYTES)
+    try:
+        thread = threading.Thread(target=target)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
-def _looks_old(data: bytes) -> bool:
-    old = re.compile(
-        rb"^\s*print\s+[^(=\s]|^\s*except\s+[\w.]+\s*,\s*\w+\s*:|^\s*exec\s+['\"\w]|\b0[0-7]+\b",
-        re.MULTILINE,
-    )
-    return old.search(data) is not None
+def _syntax_error(text: str, message: str) -> _Place:
+    """CPython's message and place, which are better than libcst's; libcst's where CPython has none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape is no concern of a linter's user
+            compile(text, "<file>", "exec", flags=_ONLY_SYNTAX, dont_inherit=True)
+    except SyntaxError as error:
+        line = max(error.lineno or 1, 1)
+        old = " (Python 2?)" if _PYTHON_2.search(_line(text, line)) else ""
+        return _Place(line, max(error.offset or 1, 1), f"syntax error: {error.msg}{old}")
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    place = _PLACE.search(message)
+    line, column = (int(place[1]), int(place[2]) + 1) if place else (1, 1)
+    return _Place(line, column, f"syntax error: {_first_line(message)}")
+
+
+_ONLY_SYNTAX = 0x0400
+"""`ast.PyCF_ONLY_AST`: make no code object, run nothing."""
+
+
+def _line(text: str, number: int) -> str:
+    lines = re.split(r"\r\n|\r|\n", text, maxsplit=number)
+    return lines[number - 1] if number <= len(lines) else ""
+
+
+def _place(text: str, offset: int, reason: str) -> _Place:
+    before = re.split(r"\r\n|\r|\n", text[:offset])
+    return _Place(len(before), len(before[-1]) + 1, reason)
 
 
 def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0] if text.strip() else "unknown"
+    first = text.strip().partition("\n")[0]
+    return first if len(first) <= 120 else f"{first[:119]}…"
