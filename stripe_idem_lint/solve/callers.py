@@ -454,7 +454,7 @@ class Callers:
         if shape.names and not any(fnmatch.fnmatchcase(function.name, p) for p in shape.names):
             return False
         params = [p.name for p in function.params]
-        if shape.parameters and function.cls is not None:
+        if shape.parameters and function.cls is not None and shape.parameters[0] != "self":
             return False
         if shape.parameters and not (
             len(params) == len(shape.parameters)

@@ -219,6 +219,8 @@ class Evaluator:
                 return (
                     Val(Row(tuple((Lazy(frame, i.value), bool(i.star)) for i in items)), frame, at),
                 )
+            case ir.Comprehension(_, "dict") if (filtered := _filtered(expr)) is not None:
+                return self.values(frame, filtered)
             case ir.Comprehension(_, "dict", key, element, _):
                 entry = (Lazy(frame, key) if key is not None else None, Lazy(frame, element))
                 return (Val(Table((entry,)), frame, at),)
@@ -584,7 +586,7 @@ class Evaluator:
         if position in typed and (frame.args is None or (bound_instance and position == 0)):
             return (Val(Object(typed[position], typed[position]), frame, -1),)
         if frame.args is None:
-            return (self._hole(frame, param),)
+            return self._injected(frame, param) or (self._hole(frame, param),)
         shift = 1 if self.takes_receiver(function) or bound_instance else 0
         vals = self._argument(frame, frame.args, param, position - shift, function)
         if frame.caller is not None and frame.caller.owner == frame.owner:
@@ -669,7 +671,26 @@ class Evaluator:
         return Val(Instance(ref, "open"), frame, -1)
 
     def _hole(self, frame: Frame, param: ir.Param) -> Val:
-        return Val(Hole(frame, param.name, self.item_of(frame, param), self._hint(frame, param)), frame, -1)
+        return Val(
+            Hole(frame, param.name, self.item_of(frame, param), self._hint(frame, param)), frame, -1
+        )
+
+    def _injected(self, frame: Frame, param: ir.Param) -> Vals:
+        """What a framework puts in for a default that calls a function for each entry (`Depends(f)`)."""
+        scope = self._definition_frame(frame)
+        for call in (*_calls_of(param.default), *_calls_of(param.annotation)):
+            for name in self.outside_names(scope, call):
+                edge = self.catalog.edge(name)
+                if edge is None or edge.gives != "result":
+                    continue
+                vals = [v for a in call.args[:1] for v in self.values(scope, a.value)]
+                return tuple(
+                    made
+                    for v in vals
+                    if isinstance(v.what, Callable_)
+                    for made in self.invoke(v, Arguments(), frame, -1)
+                )
+        return ()
 
     def item_of(self, frame: Frame, param: ir.Param) -> tuple[str, ...]:
         """The accesses that a default such as `Header()` stands for."""
@@ -807,6 +828,10 @@ class Evaluator:
                 return (Val(coarser(what), frame, at),)
             case Born():
                 return (Val(Text(step, (Lazy(frame, None, known=(val,)),)), frame, at, sure=True),)
+            case Text() if step.startswith("."):
+                return (
+                    Val(Text(step, (Lazy(frame, None, known=(val,)),)), frame, at, sure=val.sure),
+                )
             case Text():
                 return self._access_text(val, what, step)
             case Hole():
@@ -1806,6 +1831,21 @@ def annotation_names(annotation: ir.Expr | None) -> Iterator[ir.Expr]:
 def _calls_of(expr: ir.Expr | None) -> Iterator[ir.Call]:
     if expr is not None:
         yield from (node for node in ir.walk(expr) if isinstance(node, ir.Call))
+
+
+def _filtered(expr: ir.Comprehension) -> ir.Expr | None:
+    """The dictionary of `{k: v for k, v in d.items() if …}`: the same entries, perhaps fewer."""
+    match expr:
+        case ir.Comprehension(
+            _, "dict", ir.Name(id=key), ir.Name(id=value),
+            (ir.Clause(
+                ir.Sequence(_, _, (ir.Arg(ir.Name(id=first)), ir.Arg(ir.Name(id=second)))),
+                ir.Call(_, ir.Attr(_, base, "items"), ()),
+            ),),
+        ) if (key, value) == (first, second):  # fmt: skip
+            return base
+        case _:
+            return None
 
 
 def repr_of(expr: ir.Expr) -> str:

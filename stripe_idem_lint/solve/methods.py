@@ -113,6 +113,8 @@ def dumped(ev: Evaluator, base: Val, what: Instance) -> Val:
 def _of_hole(
     ev: Evaluator, base: Val, what: Hole, name: str, args: Arguments, frame: Frame, expr: ir.Call
 ) -> Vals:
+    if name == "get" and what.trail and what.trail[-1][1:] in MAPPINGS:
+        return _get(ev, base, args, frame, expr)
     for hint in what.hint:
         if (
             isinstance(hint.what, Instance)

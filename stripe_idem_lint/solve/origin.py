@@ -193,8 +193,8 @@ def _process(source: Source) -> Source:
 
 
 def _of_hole(ev: Evaluator, val: Val, what: Hole, alone: bool) -> Iterator[Source]:
-    model = ev.catalog.match_item(what.trail) if what.trail else None
-    if model is not None:
+    model = ev.catalog.match_item((f".{what.name}", *what.trail)) if what.trail else None
+    if model is not None and model.kind != "stable":
         text = what.name + "".join(what.trail)
         yield Source(model.kind, text, val.frame, val.at, val.needs, model.scope, alone=alone)
         return

@@ -50,7 +50,7 @@ def call_outside(
     if handler is not None:
         return handler(ev, args, frame, at)
     for model in ev.catalog.value_call(name):
-        if _applies(ev, model, args):
+        if _applies(ev, model, args, of):
             return (_modelled(ev, model, name, of, args, frame, at),)
     if ev.catalog.noreturn(name):
         return ()
@@ -60,8 +60,10 @@ def call_outside(
     return (_result(ev, name, of, args, frame, at, expr),)
 
 
-def _applies(ev: Evaluator, model: ValueModel, args: Arguments) -> bool:
-    if model.off_by and any_holds(ev, model.off_by, args):
+def _applies(ev: Evaluator, model: ValueModel, args: Arguments, of: Object | None) -> bool:
+    """The row holds for these arguments, and for those that the object was made with (`random.Random(seed)`)."""
+    made = of.args if of is not None and of.args is not None else Arguments()
+    if model.off_by and (any_holds(ev, model.off_by, args) or any_holds(ev, model.off_by, made)):
         return False
     return all(any_holds(ev, (f"{key}={value}",), args) for key, value in model.when)
 

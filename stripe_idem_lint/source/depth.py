@@ -52,17 +52,21 @@ def depth_of(text: str) -> Depth:
 
 _CODE = re.compile(
     r"""
-      (?P<comment> \#[^\r\n]* )
-    | (?P<string>  (?:(?<!\w)(?P<prefix>[A-Za-z]{1,2}+))? (?P<quote>\"{3}|'{3}|"|') )
-    | (?P<end>     (?:\r\n|\r|\n) (?P<indent>[ \t\f]*+) (?=(?P<first>elif\b|else\b|[\#\r\n])?) )
-    | (?P<open>    [(\[{] )
-    | (?P<close>   [)\]}] )
-    | (?P<comma>   [,;] )
-    | (?P<colon>   :=? )
-    | (?P<keyword> \b(?:not|and|or|else|await|for|lambda)\b )
-    | (?P<operator> [-+*/%@&|^~.]++ | << | >> )
-    | \\(?:\r\n|[\r\n])
-    | \w++ (?!["'])
+    (?: (?! (?:not|and|or|else|await|for|lambda)\b ) \w++ (?!["'])   # words that do not nest
+      | [ \t\f=!]
+    )*+
+    (?: (?P<comment> \#[^\r\n]* )
+      | (?P<string>  (?:(?<!\w)(?P<prefix>[A-Za-z]{1,2}+))? (?P<quote>\"{3}|'{3}|"|') )
+      | (?P<end>     (?:\r\n|\r|\n) (?P<indent>[ \t\f]*+) (?=(?P<first>elif\b|else\b|[\#\r\n])?) )
+      | (?P<open>    [(\[{] )
+      | (?P<close>   [)\]}] )
+      | (?P<comma>   [,;] )
+      | (?P<colon>   :=? )
+      | (?P<operator> [-+*/%@&|^~.]++ | << | >> )
+      | (?P<keyword> \b(?:not|and|or|else|await|for|lambda)\b )
+      | (?P<joined>  \\(?:\r\n|[\r\n]) )
+      | (?P<other>   \w++ | . )
+    )
     """,
     re.VERBOSE,
 )
@@ -112,7 +116,7 @@ class _Scan:
         return self._most_brackets <= MOST_BRACKETS and self._most_operators <= MOST_OPERATORS
 
     def _code(self) -> None:
-        match = _CODE.search(self._text, self._at)
+        match = _CODE.match(self._text, self._at)
         if match is None:
             self._at = len(self._text)
             return
