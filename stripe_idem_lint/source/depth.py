@@ -12,7 +12,7 @@ scan reads tokens, never a tree, and needs no stack:
                    c.d        #     2         3
                       ])      #     0         1     and the end of the line sets all to 0
 
-Measured (libcst 1.9, Linux, 8 MiB of stack): brackets overflow at 1,000 to 1,400 inside one another,
+Measured (libcst 1.9, Linux, 8 MiB of stack): brackets overflow at 1,000 to 1,400 in one another,
 chains of operators at 3,000 to 10,000; time grows with the square (300 brackets or 1,000 operators:
 up to a second). CPython itself refuses 200 brackets, so the limit refuses no program that runs.
 """
@@ -46,7 +46,7 @@ class Depth:
 
 
 def depth_of(text: str) -> Depth:
-    """Measures a text; stops where it passes a limit. Text that is no Python is measured as well."""
+    """Measures a text, Python or not; stops where it passes a limit."""
     return _Scan(text).run()
 
 

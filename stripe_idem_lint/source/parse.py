@@ -76,15 +76,19 @@ def _parse_text(data: bytes, decoded: Text) -> cst.Module | _Place:
         return _syntax_error(text, error.message)
     except (RecursionError, MemoryError):
         return _Place(1, 1, "too deep or too large for the parser")
-    except Exception as error:
-        # libcst's own limits come as this and that (`TypeError` for some surrogates); the tree of
-        # one file is missing then, which is said, and the run goes on.
-        return _Place(1, 1, f"the parser failed: {type(error).__name__}: {_first_line(str(error))}")
     except BaseException as error:
-        # A panic in the native parser is no Exception (pyo3's PanicException).
-        if type(error).__name__ != "PanicException":
+        if not _is_parsers_own(error):
             raise
         return _Place(1, 1, f"the parser failed: {_first_line(str(error))}")
+
+
+def _is_parsers_own(error: BaseException) -> bool:
+    """Failures of libcst and its native part: one file's trouble, which is said; the run goes on.
+
+    `ValueError` and `TypeError` come for text that Rust cannot hold (lone surrogates), and
+    pyo3's `PanicException`, which is no `Exception`, for a bug in the parser.
+    """
+    return isinstance(error, ValueError | TypeError) or type(error).__name__ == "PanicException"
 
 
 def _on_own_stack(run: Callable[[], T]) -> T:
@@ -95,7 +99,7 @@ def _on_own_stack(run: Callable[[], T]) -> T:
     def target() -> None:
         try:
             results.append(run())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (raised again below, in the caller's thread)
             errors.append(error)
 
     before = threading.stack_size(STACK_BYTES)
@@ -111,7 +115,7 @@ def _on_own_stack(run: Callable[[], T]) -> T:
 
 
 def _syntax_error(text: str, message: str) -> _Place:
-    """CPython's message and place, which are better than libcst's; libcst's where CPython has none."""
+    """CPython's message and place, better than libcst's; libcst's where CPython has none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape is no concern of a linter's user

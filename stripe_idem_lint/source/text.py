@@ -1,4 +1,4 @@
-"""From bytes to text and lines, as Python reads them: coding cookies, byte order marks, line ends."""
+"""From bytes to text and lines, as Python reads them: cookies, byte order marks, line ends."""
 
 from __future__ import annotations
 
