@@ -773,6 +773,11 @@ class Callers:
                     found = True
                     yield edge
                 continue
+            by_hand, decorating = self._decorates(callee)
+            if decorating:
+                found = True
+                yield from self._by_models(decorating, owner, frame, call, by_hand)
+                continue
             for name in self._callable_names(callee):
                 models = self.ev.catalog.calls(name)
                 if models:
@@ -807,6 +812,12 @@ class Callers:
                 return (f"{cls}.__call__", cls)
             case _:
                 return ()
+
+    def _decorates(self, callee: Val) -> tuple[str, tuple[ContextModel, ...]]:
+        """Models of a decorator that is applied by hand (`retry(stop=…)(f)`)."""
+        if isinstance(callee.what, Object):
+            return callee.what.made, self.ev.catalog.decorators(callee.what.made)
+        return "", ()
 
     def _by_models(
         self,

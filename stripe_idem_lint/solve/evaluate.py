@@ -73,10 +73,20 @@ class Evaluator:
         self.saves = frozenset(name for record in records for name in record.save)
         self.reloads = frozenset(name for record in records for name in record.reload)
         self.dumps = frozenset(name for record in records for name in record.dump)
+        self.resources = frozenset(
+            name.rpartition(".")[0] for file in catalog.files for s in file.sink for name in s.call
+        )
+        self.resource_words = frozenset(name.rpartition(".")[2] for name in self.resources)
         rows = [record for record in records if record.row]
         self.identities = frozenset(name for record in rows for name in record.identity)
         self.creators = frozenset(
             route for record in rows for route in record.create if "." in route
+        )
+        self.replacers = frozenset(
+            route for record in rows for route in record.replace if "." in route
+        )
+        self.replaced_by = frozenset(
+            record.find_defaults for record in rows if record.find_defaults
         )
         self.libraries = frozenset(root for file in catalog.files for root in file.library.imports)
         self.verbs = frozenset(
@@ -1290,11 +1300,18 @@ class Evaluator:
         method = self.class_member(what.ref, name)
         if method is not None:
             return self._bound_member(val, method, name)
+        later = (
+            self._after_init(val, what, step)
+            if what.how == "made" and what.record is not None
+            else ()
+        )
+        if later:
+            return later
         if what.record is not None and what.how != "blank":
             field = self._field(val, what, name)
             if field is not None:
                 return field
-        found = self._assigned(val, what, name) if what.how != "blank" else ()
+        found = self._assigned(val, what, name) if what.how not in ("blank", "given") else ()
         if found:
             return found
         for cls in self.bases_of(what.ref)[0]:
@@ -1320,6 +1337,21 @@ class Evaluator:
                 ),
             )
         return (Val(Unknown(f"attribute {name}", (step,)), val.frame, val.at),)
+
+    def _after_init(self, val: Val, what: Instance, step: str) -> Vals:
+        """What `__post_init__` makes of a field; empty if it leaves the field alone."""
+        method = self.class_member(what.ref, "__post_init__")
+        if method is None:
+            return ()
+        flow = self.program.function_flow(method)
+        this = self.program.function(method).params[0].name
+        changes = flow.everything.get(this, ())
+        if not any(d.kind == "attribute" and route_of(d) == (step,) for d in changes):
+            return ()
+        given = Instance(what.ref, "given", what.frame, what.at, what.args, what.record)
+        holder = Val(given, val.frame, val.at)
+        frame = self.bound_frame(method, what.frame, what.at, Arguments(), None, holder)
+        return self.access(self._all(frame, flow.final(this)), step)
 
     def _annotated_attribute(self, cls: ClassRef, name: str, frame: Frame) -> Vals:
         for stmt in self.program.cls(cls).body:
@@ -1591,6 +1623,8 @@ class Evaluator:
                 if method is not None:
                     return self._inline(Callable_(method, None, callee), args, frame, at)
                 return (Val(Unknown("call of an object"), frame, at),)
+            case Object(_, made) if args.positional and self.catalog.decorators(made):
+                return self.resolve(args.positional[0])
             case Object(cls):
                 return call_outside(self, f"{cls}.__call__", what, args, frame, at, expr)
             case Hole(_, _, trail) | Unknown(_, trail):

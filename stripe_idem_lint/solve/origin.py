@@ -193,11 +193,6 @@ def _process(source: Source) -> Source:
 
 
 def _of_hole(ev: Evaluator, val: Val, what: Hole, alone: bool) -> Iterator[Source]:
-    model = ev.catalog.match_item((f".{what.name}", *what.trail)) if what.trail else None
-    if model is not None and model.kind != "stable":
-        text = what.name + "".join(what.trail)
-        yield Source(model.kind, text, val.frame, val.at, val.needs, model.scope, alone=alone)
-        return
     for hint in what.hint:
         if isinstance(hint.what, External):
             told = _attribute(ev, hint.what.name)
@@ -205,6 +200,11 @@ def _of_hole(ev: Evaluator, val: Val, what: Hole, alone: bool) -> Iterator[Sourc
                 kind, scope = told
                 yield Source(kind, hint.what.name, val.frame, val.at, val.needs, scope, alone=alone)
                 return
+    model = ev.catalog.match_item((f".{what.name}", *what.trail)) if what.trail else None
+    if model is not None and model.kind != "stable":
+        text = what.name + "".join(what.trail)
+        yield Source(model.kind, text, val.frame, val.at, val.needs, model.scope, alone=alone)
+        return
     text = what.name + "".join(what.trail)
     yield Source("hole", text, what.frame, val.at, val.needs, hole=what, alone=alone)
 

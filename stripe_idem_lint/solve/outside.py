@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
+from stripe_idem_lint.link.flow import Def
 from stripe_idem_lint.link.program import ClassRef, FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, EdgeModel, ValueModel
 from stripe_idem_lint.solve.options import any_holds, argument
@@ -52,12 +53,34 @@ def call_outside(
     for model in ev.catalog.value_call(name):
         if _applies(ev, model, args, of):
             return (_modelled(ev, model, name, of, args, frame, at),)
+    for route in ev.replacers:
+        if name.endswith(f".{route}"):
+            return (_replaced_row(ev, args, frame, at),)
     if ev.catalog.noreturn(name):
         return ()
     through = _through_edge(ev, name, args, frame, at)
     if through is not None:
         return through
     return (_result(ev, name, of, args, frame, at, expr),)
+
+
+def _replaced_row(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Val:
+    """`Model.objects.update_or_create(…)` on a class that is not visible: what is written over is known."""
+    row = Val(Unknown("a stored row"), frame, at)
+    for keyword in ev.replaced_by:
+        lazy = argument(args, keyword)
+        if lazy is None or not isinstance(lazy.expr, ir.Mapping):
+            continue
+        for key, value in lazy.expr.entries:
+            if isinstance(key, ir.Const):
+                change = Def("attribute", at, value, name=f".{key.value}")
+                row = Val(Changed(change, lazy.frame, (row,)), frame, at)
+    flag = Val(Unknown("whether the row is new"), frame, at)
+    return Val(
+        Row(((Lazy(frame, None, known=(row,)), False), (Lazy(frame, None, known=(flag,)), False))),
+        frame,
+        at,
+    )
 
 
 def _applies(ev: Evaluator, model: ValueModel, args: Arguments, of: Object | None) -> bool:

@@ -94,7 +94,7 @@ def may_be_sink(ev: Evaluator, frame: Frame, expr: ir.Expr, depth: int = 0) -> b
     """By its looks the expression may be a function of the service."""
     match expr:
         case ir.Attr(_, _, name):
-            return name in ev.verbs
+            return name in ev.verbs or name in ev.resource_words
         case ir.Call(_, _, args):
             return depth < 2 and any(may_be_sink(ev, frame, arg.value, depth + 1) for arg in args)
         case ir.Choice(_, _, then, other):
@@ -315,9 +315,14 @@ def handed_sinks(ev: Evaluator, args: Arguments) -> bool:
             continue
         for val in ev.resolve(lazy):
             target = val.what.target if isinstance(val.what, Partial) else val
-            if isinstance(target.what, External) and ev.catalog.sink(target.what.name) is not None:
+            if isinstance(target.what, External) and _is_service(ev, target.what.name):
                 return True
     return False
+
+
+def _is_service(ev: Evaluator, name: str) -> bool:
+    """A function of the service, or a class that has some."""
+    return ev.catalog.sink(name) is not None or name in ev.resources
 
 
 # --- parameters and key
@@ -540,11 +545,19 @@ def _executed(
     params = {p.name for p in function.params}
     for call in calls_in(function.body):
         uses = isinstance(call.func, ir.Name) and call.func.id in params
+        through = (
+            isinstance(call.func, ir.Attr)
+            and isinstance(call.func.base, ir.Name)
+            and call.func.base.id in params
+        )
         passes = any(isinstance(a.value, ir.Name) and a.value.id in params for a in call.args)
         if not (uses or passes or isinstance(call.func, ir.Attr)):
             continue
         hop = Hop(ref.path, ref, call.at)
-        if uses or passes:
+        if through:
+            for sink in sink_calls(ev, inner, call):
+                yield Site((hop, *hops), call, sink.name, (ref.path, sink.at))
+        elif uses or passes:
             for sink in sink_calls(ev, inner, call):
                 yield Site((hop, *hops), call, sink.name, (hops[0].path, outer.at))
         if passes:
