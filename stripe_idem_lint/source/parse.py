@@ -6,6 +6,7 @@ cannot overflow the one this process happens to have.
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
 import warnings
@@ -16,7 +17,7 @@ from typing import TypeVar
 import libcst as cst
 
 from stripe_idem_lint.core.problem import Problem
-from stripe_idem_lint.source.depth import MOST_BRACKETS, MOST_OPERATORS, depth_of
+from stripe_idem_lint.source.depth import depth_of
 from stripe_idem_lint.source.text import Text, Undecodable, decode
 
 T = TypeVar("T")
@@ -63,15 +64,10 @@ def _parse_text(data: bytes, decoded: Text) -> cst.Module | _Place:
     text = decoded.text
     depth = depth_of(text)
     if depth.offset is not None:
-        reason = (
-            f"more than {MOST_BRACKETS} brackets inside one another"
-            if depth.brackets > MOST_BRACKETS
-            else f"more than {MOST_OPERATORS} operators inside one another"
-        )
-        return _place(text, depth.offset, reason)
+        return _place(text, depth.offset, depth.excess)
     deep = depth.brackets > _DEEP_BRACKETS or depth.operators > _DEEP_OPERATORS
     try:
-        return _on_own_stack(lambda: cst.parse_module(data)) if deep else cst.parse_module(data)
+        return _on_own_stack(lambda: _tree(data)) if deep else _tree(data)
     except cst.ParserSyntaxError as error:
         return _syntax_error(text, error.message)
     except (RecursionError, MemoryError):
@@ -80,6 +76,18 @@ def _parse_text(data: bytes, decoded: Text) -> cst.Module | _Place:
         if not _is_parsers_own(error):
             raise
         return _Place(1, 1, f"the parser failed: {_first_line(str(error))}")
+
+
+def _tree(data: bytes) -> cst.Module:
+    """A tree is a million objects none of which is garbage: without collections between them the
+    parser takes two thirds of the time (measured on files of 0.5 to 2 MB)."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return cst.parse_module(data)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _is_parsers_own(error: BaseException) -> bool:
