@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from stripe_idem_lint.core.config import Settings, check_codes
@@ -41,7 +41,9 @@ def check(paths: Sequence[str], settings: Settings, progress: Progress | None = 
     """
     run = _Run(paths, settings, progress)
     judgements = judge(run.facts, run.rules)
-    findings = silence(findings_of(judgements, run.locate_all(places_of(judgements))), run.pragmas, run.known_codes)
+    findings = silence(
+        findings_of(judgements, run.locate_all(places_of(judgements))), run.pragmas, run.known_codes
+    )
     return run.report(findings, judgements)
 
 
@@ -59,7 +61,9 @@ def explain(code: str) -> RuleInfo:
     for rule in all_rules():
         if code.upper() == rule.code or code.lower() == rule.name:
             return RuleInfo(rule.code, rule.name, rule.summary, rule.default, rule.page)
-    raise ConfigError("command line", "CODE", f"no rule {code!r}; `stripe-idem-lint rules` lists them")
+    raise ConfigError(
+        "command line", "CODE", f"no rule {code!r}; `stripe-idem-lint rules` lists them"
+    )
 
 
 def why(target: str, paths: Sequence[str], settings: Settings) -> str:
@@ -74,9 +78,15 @@ def why(target: str, paths: Sequence[str], settings: Settings) -> str:
     """
     path, _, line = target.rpartition(":")
     if not path or not line.isdigit():
-        raise ConfigError("command line", "PATH:LINE", f"{target!r} is no path and line, as in billing/gateway.py:42")
+        raise ConfigError(
+            "command line",
+            "PATH:LINE",
+            f"{target!r} is no path and line, as in billing/gateway.py:42",
+        )
     run = _Run((*paths, path), settings, None)
-    wanted = next((f.path for f in run.discovered.files if Path(f.absolute) == Path(path).absolute()), path)
+    wanted = next(
+        (f.path for f in run.discovered.files if Path(f.absolute) == Path(path).absolute()), path
+    )
     calls = [c for c in run.facts.calls if c.place.path == wanted]
     locate = run.locate_all(p for c in calls for p in _call_places(c))
     chosen = [c for c in calls if locate(c.place).line <= int(line) <= locate(c.place).end_line]
@@ -91,7 +101,9 @@ def audit(paths: Sequence[str], settings: Settings) -> tuple[AuditRow, ...]:
     run = _Run(paths, settings, None)
     verdicts = {(j.call.place, j.call.name): j for j in judge(run.facts, run.rules)}
     locate = run.locate_all(call.place for call in run.facts.calls)
-    return tuple(_row(call, verdicts.get((call.place, call.name)), locate) for call in run.facts.calls)
+    return tuple(
+        _row(call, verdicts.get((call.place, call.name)), locate) for call in run.facts.calls
+    )
 
 
 def debug(stage: str, path: str, settings: Settings) -> str:
@@ -105,7 +117,9 @@ def debug(stage: str, path: str, settings: Settings) -> str:
     from stripe_idem_lint.solve.dump import dump as dump_solved
 
     run = _Run((".", path), settings, None)
-    shown = next((f.path for f in run.discovered.files if Path(f.absolute) == Path(path).absolute()), path)
+    shown = next(
+        (f.path for f in run.discovered.files if Path(f.absolute) == Path(path).absolute()), path
+    )
     if shown not in run.program.paths:
         raise ConfigError("command line", "PATH", f"{path} is no Python file")
     module = run.program.module(shown)
@@ -114,6 +128,12 @@ def debug(stage: str, path: str, settings: Settings) -> str:
     if stage == "lower":
         return dump_lowered(module)
     return dump_linked(run.program, shown) if stage == "link" else dump_solved(run.facts, (shown,))
+
+
+@cache
+def _shipped_catalog() -> Catalog:
+    """The models of the installed packs, read once per process."""
+    return load_catalog([pack.folder for pack in packs()])
 
 
 @dataclass
@@ -137,7 +157,8 @@ class _Run:
 
     @cached_property
     def catalog(self) -> Catalog:
-        return load_catalog([pack.folder for pack in packs()], [self._own_model(name) for name in self.settings.models])
+        own = tuple(self._own_model(name) for name in self.settings.models)
+        return load_catalog([pack.folder for pack in packs()], own) if own else _shipped_catalog()
 
     def _own_model(self, name: str) -> tuple[str, str]:
         file = Path(self.settings.root) / name
@@ -188,11 +209,15 @@ class _Run:
     @cached_property
     def candidates(self) -> tuple[str, ...]:
         """Files that may hold a Stripe call: those that name the service, its key, or one of its resources with a verb."""
-        routes = re.compile(rb"\.(?:%s)\s*\.\s*\w+\s*\(" % b"|".join(sorted(_resources(self.catalog))))
+        routes = re.compile(
+            rb"\.(?:%s)\s*\.\s*\w+\s*\(" % b"|".join(sorted(_resources(self.catalog)))
+        )
         return tuple(
             path
             for path in self.program.paths
-            if mentions_service(data := self.read(path)) or b"dempotency" in data or routes.search(data)
+            if mentions_service(data := self.read(path))
+            or b"dempotency" in data
+            or routes.search(data)
         )
 
     @cached_property
@@ -211,7 +236,10 @@ class _Run:
         by_path: dict[str, set[int]] = {}
         for place in places:
             by_path.setdefault(place.path, set()).add(place.index)
-        spans = {path: spans_of(path, self.read(path), indexes) for path, indexes in sorted(by_path.items())}
+        spans = {
+            path: spans_of(path, self.read(path), indexes)
+            for path, indexes in sorted(by_path.items())
+        }
 
         def locate(place: Place) -> Span:
             return spans.get(place.path, {}).get(place.index) or Span(place.path, 1, 1, 1, 1)
@@ -227,11 +255,19 @@ class _Run:
             **counts,
         }
         shown = {span.path for f in findings for span in (f.span, *(step.span for step in f.trace))}
-        sources = {path: tuple(self.read(path).decode("utf-8", "replace").splitlines()) for path in sorted(shown)}
+        sources = {
+            path: tuple(self.read(path).decode("utf-8", "replace").splitlines())
+            for path in sorted(shown)
+        }
         effects = {f.fingerprint: j.call.effect for f, j in _paired(findings, judgements)}
-        problems = sorted({NotAnalysed(p.path, p.line, p.column, p.reason) for p in self.problems}, key=lambda p: (p.path, p.line, p.reason))
+        problems = sorted(
+            {NotAnalysed(p.path, p.line, p.column, p.reason) for p in self.problems},
+            key=lambda p: (p.path, p.line, p.reason),
+        )
         infos = tuple(RuleInfo(r.code, r.name, r.summary, r.default, r.page) for r in self.rules)
-        return Report(findings, tuple(problems), self.facts.unknown, summary, infos, sources, effects)
+        return Report(
+            findings, tuple(problems), self.facts.unknown, summary, infos, sources, effects
+        )
 
 
 def _paired(
@@ -248,7 +284,11 @@ def _paired(
 def _resources(catalog: Catalog) -> set[bytes]:
     """The words that stand before the verb in calls of a client (`payment_intents`)."""
     names = (name.split(".") for file in catalog.files for sink in file.sink for name in sink.call)
-    return {parts[-2].encode() for parts in names if len(parts) > 3 and parts[-2].islower() and parts[-2] not in ("v1", "v2")}
+    return {
+        parts[-2].encode()
+        for parts in names
+        if len(parts) > 3 and parts[-2].islower() and parts[-2] not in ("v1", "v2")
+    }
 
 
 def _call_places(call: CallFact) -> Iterable[Place]:
@@ -271,7 +311,9 @@ def _why(call: CallFact, judgement: Judgement | None, locate: Callable[[Place], 
         where = locate(place)
         lines.append(f"  run again  {category:<10} {name}  {where.path}:{where.line}")
     if not call.contexts:
-        lines.append(f"  run again  nothing in sight, on {call.ways} way{'s' if call.ways != 1 else ''} up through the callers")
+        lines.append(
+            f"  run again  nothing in sight, on {call.ways} way{'s' if call.ways != 1 else ''} up through the callers"
+        )
     lines.append(f"  verdict    {_verdict(call, judgement)}")
     return "\n".join(lines) + "\n"
 
@@ -290,10 +332,25 @@ def _verdict(call: CallFact, judgement: Judgement | None) -> str:
 
 def _row(call: CallFact, judgement: Judgement | None, locate: Callable[[Place], Span]) -> AuditRow:
     span = locate(call.place)
-    verdict = f"{judgement.verdict.severity} {judgement.rule.code}" if judgement else _verdict(call, None).partition(":")[0]
-    origins = tuple(dict.fromkeys(f"{o.kind} {o.text}" for o in call.origins if o.given or o.kind != "missing"))
+    verdict = (
+        f"{judgement.verdict.severity} {judgement.rule.code}"
+        if judgement
+        else _verdict(call, None).partition(":")[0]
+    )
+    origins = tuple(
+        dict.fromkeys(f"{o.kind} {o.text}" for o in call.origins if o.given or o.kind != "missing")
+    )
     contexts = tuple(dict.fromkeys(f"{category} {name}" for category, name, _ in call.contexts))
-    return AuditRow(span.path, span.line, call.name, call.effect, "given" if call.keyed else "none", origins, contexts, verdict)
+    return AuditRow(
+        span.path,
+        span.line,
+        call.name,
+        call.effect,
+        "given" if call.keyed else "none",
+        origins,
+        contexts,
+        verdict,
+    )
 
 
 _EFFECTS = {

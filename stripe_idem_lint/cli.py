@@ -41,7 +41,7 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the last resort: said with exit code 2
         code = _internal(error)
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -49,8 +49,14 @@ def main() -> None:
 def _internal(error: Exception) -> int:
     """An unexpected error: where, and what to do."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    click.echo(f"stripe-idem-lint: internal error in {Path(frame.filename).name}:{frame.lineno}: {error!r}", err=True)
-    click.echo("please report it, with the output of the same command under STRIPE_IDEM_TRACEBACK=1", err=True)
+    click.echo(
+        f"stripe-idem-lint: internal error in {Path(frame.filename).name}:{frame.lineno}: {error!r}",
+        err=True,
+    )
+    click.echo(
+        "please report it, with the output of the same command under STRIPE_IDEM_TRACEBACK=1",
+        err=True,
+    )
     if os.environ.get("STRIPE_IDEM_TRACEBACK"):
         traceback.print_exception(error)
     return 2
@@ -149,7 +155,9 @@ def rules(**given: Any) -> int:
     from stripe_idem_lint import app
 
     for rule in app.rules(load_settings(given)):
-        click.echo(f"{rule.code}  {rule.name:<30}  {rule.summary}{'' if rule.default else '  (off by default)'}")
+        click.echo(
+            f"{rule.code}  {rule.name:<30}  {rule.summary}{'' if rule.default else '  (off by default)'}"
+        )
     return 0
 
 
@@ -178,7 +186,13 @@ def why(target: str, paths: tuple[str, ...], **given: Any) -> int:
 
 @cli.command()
 @click.argument("paths", nargs=-1)
-@click.option("--output-format", "form", type=click.Choice(["text", "csv", "json"]), default="text", help="How the table is printed.")
+@click.option(
+    "--output-format",
+    "form",
+    type=click.Choice(["text", "csv", "json"]),
+    default="text",
+    help="How the table is printed.",
+)
 @_options("everywhere", "files")
 def audit(paths: tuple[str, ...], form: str, **given: Any) -> int:
     """Lists every Stripe write of the program with its key, its contexts and the verdict."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -45,24 +46,27 @@ def packs() -> tuple[Pack, ...]:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """The rules of all packs, sorted by code: every concrete `Rule` in the packs' modules.
+    """The rules of all packs, sorted by code.
 
     Raises:
-        LintError: Two rules have one code or one name.
+        LintError: Two rules have one code.
     """
     found: dict[str, Rule] = {}
-    for pack in packs():
-        package = importlib.import_module(pack.package)
-        for module in pkgutil.iter_modules(package.__path__, f"{pack.package}."):
-            for _, cls in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-                if (
-                    issubclass(cls, Rule)
-                    and not inspect.isabstract(cls)
-                    and cls.__module__ == module.name
-                ):
-                    if cls.code in found:
-                        raise LintError(
-                            f"{cls.code} is defined by {cls.__module__} and by {type(found[cls.code]).__module__}"
-                        )
-                    found[cls.code] = cls()
+    for cls in (cls for pack in packs() for cls in _rule_classes(pack)):
+        if cls.code in found:
+            other = type(found[cls.code]).__module__
+            raise LintError(f"{cls.code} is defined by {cls.__module__} and by {other}")
+        found[cls.code] = cls()
     return tuple(found[code] for code in sorted(found))
+
+
+def _rule_classes(pack: Pack) -> Iterator[type[Rule]]:
+    """The rules of a pack: one per module; modules that begin with `_` hold what rules share."""
+    package = importlib.import_module(pack.package)
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name.startswith("_"):
+            continue
+        loaded = importlib.import_module(f"{pack.package}.{module.name}")
+        for _, cls in inspect.getmembers(loaded, inspect.isclass):
+            if issubclass(cls, Rule) and cls.__module__ == loaded.__name__:
+                yield cls

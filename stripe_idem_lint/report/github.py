@@ -20,7 +20,9 @@ def render(report: Report, least: Severity) -> str:
 
 def _command(finding: Finding) -> str:
     span = finding.span
-    place = f"file={_property(span.path)},line={span.line},col={span.column},endLine={span.end_line}"
+    place = (
+        f"file={_property(span.path)},line={span.line},col={span.column},endLine={span.end_line}"
+    )
     title = _property(f"{finding.code} {finding.name}")
     text = finding.message
     for step in finding.trace:

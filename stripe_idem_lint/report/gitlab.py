@@ -19,7 +19,10 @@ def render(report: Report, least: Severity) -> str:
             "check_name": f.code,
             "fingerprint": f.fingerprint or _digest(f.code, f.span.path, str(f.span.line)),
             "severity": _LEVELS[f.severity],
-            "location": {"path": f.span.path, "lines": {"begin": f.span.line, "end": f.span.end_line}},
+            "location": {
+                "path": f.span.path,
+                "lines": {"begin": f.span.line, "end": f.span.end_line},
+            },
         }
         for f in shown(report, least)
     ]

@@ -16,13 +16,22 @@ def render(report: Report, show_unknown: bool = False) -> str:
         "version": 1,
         "findings": [_finding(finding) for finding in report.findings],
         "errors": [
-            {"code": "SIL900", "severity": "warning", "path": p.path, "line": p.line, "column": p.column, "reason": p.reason}
+            {
+                "code": "SIL900",
+                "severity": "warning",
+                "path": p.path,
+                "line": p.line,
+                "column": p.column,
+                "reason": p.reason,
+            }
             for p in report.problems
         ],
         "summary": dict(report.summary),
     }
     if show_unknown:
-        document["unknown"] = [{"reason": reason, "count": count} for reason, count in report.unknown]
+        document["unknown"] = [
+            {"reason": reason, "count": count} for reason, count in report.unknown
+        ]
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -36,14 +45,22 @@ def _finding(finding: Finding) -> dict[str, Any]:
         **_place(finding.span),
         "end_line": finding.span.end_line,
         "end_column": finding.span.end_column,
-        "origin": {"kind": origin.kind, **_place(origin.span), "text": origin.span.text} if origin else None,
+        "origin": {"kind": origin.kind, **_place(origin.span), "text": origin.span.text}
+        if origin
+        else None,
         "context": (
-            {"category": context.category, "name": context.name, "path": context.span.path, "line": context.span.line}
+            {
+                "category": context.category,
+                "name": context.name,
+                "path": context.span.path,
+                "line": context.span.line,
+            }
             if context
             else None
         ),
         "trace": [
-            {"role": step.role, **_place(step.span), "text": step.span.text, "note": step.note} for step in finding.trace
+            {"role": step.role, **_place(step.span), "text": step.span.text, "note": step.note}
+            for step in finding.trace
         ],
         "help": finding.help,
         "notes": list(finding.notes),

@@ -11,7 +11,9 @@ from stripe_idem_lint.core.finding import Finding, Severity, Step
 from stripe_idem_lint.core.span import Span
 from stripe_idem_lint.report.base import NotAnalysed, Report, RuleInfo
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _CONTEXT_ROLES = ("run again", "through", "guard")
 
@@ -25,7 +27,9 @@ def render(report: Report) -> str:
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": "stripe-idem-lint", "version": __version__, "rules": rules}},
+                "tool": {
+                    "driver": {"name": "stripe-idem-lint", "version": __version__, "rules": rules}
+                },
                 "columnKind": "unicodeCodePoints",
                 "results": [_result(f, index) for f in report.findings],
                 "invocations": [
@@ -65,13 +69,21 @@ def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
     key = [step for step in finding.trace if step.role not in _CONTEXT_ROLES]
     again = [step for step in finding.trace if step.role in _CONTEXT_ROLES]
     if finding.trace:
-        result["codeFlows"] = [_flow("the key", key, finding.span), _flow("the re-execution", again, finding.span)]
+        result["codeFlows"] = [
+            _flow("the key", key, finding.span),
+            _flow("the re-execution", again, finding.span),
+        ]
     return result
 
 
 def _flow(title: str, steps: list[Step], sink: Span) -> dict[str, Any]:
     locations = [
-        {"location": {**_location(step.span), "message": {"text": f"{step.role}: {step.note}".rstrip(": ")}}}
+        {
+            "location": {
+                **_location(step.span),
+                "message": {"text": f"{step.role}: {step.note}".rstrip(": ")},
+            }
+        }
         for step in steps
     ]
     locations.append({"location": {**_location(sink), "message": {"text": "sent to Stripe"}}})
@@ -97,5 +109,9 @@ def _notification(problem: NotAnalysed) -> dict[str, Any]:
         "level": "warning",
         "message": {"text": f"not analysed: {problem.reason}"},
         "descriptor": {"id": "SIL900"},
-        "locations": [_location(Span(problem.path, problem.line, problem.column, problem.line, problem.column))],
+        "locations": [
+            _location(
+                Span(problem.path, problem.line, problem.column, problem.line, problem.column)
+            )
+        ],
     }

@@ -14,7 +14,12 @@ COLUMNS = ("place", "call", "effect", "key", "origins", "contexts", "verdict")
 
 
 def as_json(rows: Sequence[AuditRow]) -> str:
-    return json.dumps({"version": 1, "calls": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(
+            {"version": 1, "calls": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False
+        )
+        + "\n"
+    )
 
 
 def as_csv(rows: Sequence[AuditRow]) -> str:
@@ -31,15 +36,28 @@ def as_text(rows: Sequence[AuditRow]) -> str:
         return "no Stripe write found\n"
     table = [COLUMNS, *(_cells(row) for row in rows)]
     limits = (48, 40, 8, 8, 40, 40, 24)
-    cut = [tuple(_cut(cell, limit) for cell, limit in zip(line, limits, strict=True)) for line in table]
+    cut = [
+        tuple(_cut(cell, limit) for cell, limit in zip(line, limits, strict=True)) for line in table
+    ]
     widths = [max(len(line[n]) for line in cut) for n in range(len(COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cut]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cut
+    ]
     return "\n".join(lines) + "\n"
 
 
 def _cells(row: AuditRow) -> tuple[str, ...]:
     place = f"{row.path}:{row.line}"
-    return (place, row.call, row.effect, row.key, ", ".join(row.origins), ", ".join(row.contexts), row.verdict)
+    return (
+        place,
+        row.call,
+        row.effect,
+        row.key,
+        ", ".join(row.origins),
+        ", ".join(row.contexts),
+        row.verdict,
+    )
 
 
 def _cut(cell: str, limit: int) -> str:

@@ -50,13 +50,19 @@ def _source(finding: Finding, report: Report) -> list[str]:
     source = report.sources.get(finding.span.path, ())
     wanted = {finding.span.line}
     birth = finding.origin.span if finding.origin is not None else None
-    if birth is not None and birth.path == finding.span.path and 0 < finding.span.line - birth.line <= 3:
+    if (
+        birth is not None
+        and birth.path == finding.span.path
+        and 0 < finding.span.line - birth.line <= 3
+    ):
         wanted |= set(range(birth.line, finding.span.line))
     else:
         wanted.add(finding.span.line - _AROUND)
     gutter = len(str(max(wanted)))
     return [
-        f"  {number:>{gutter}} │ {source[number - 1].rstrip()}" for number in sorted(wanted) if 0 < number <= len(source)
+        f"  {number:>{gutter}} │ {source[number - 1].rstrip()}"
+        for number in sorted(wanted)
+        if 0 < number <= len(source)
     ]
 
 
@@ -104,11 +110,15 @@ def _cut(line: str, width: int) -> str:
 
 
 def _summary(report: Report, least: Severity) -> str:
-    counts = {severity: sum(f.severity == severity for f in report.findings) for severity in Severity}
+    counts = {
+        severity: sum(f.severity == severity for f in report.findings) for severity in Severity
+    }
     files, calls = report.summary.get("files", 0), report.summary.get("calls", 0)
     seen = f"{_count(files, 'file')}, {_count(calls, 'Stripe write')}"
     visible = [
-        _count(counts[severity], str(severity)) for severity in sorted(Severity, reverse=True) if severity >= least
+        _count(counts[severity], str(severity))
+        for severity in sorted(Severity, reverse=True)
+        if severity >= least
     ]
     hidden = sum(count for severity, count in counts.items() if severity < least)
     tail = f" ({hidden} more with --min-severity info)" if hidden else ""

@@ -18,7 +18,8 @@ _NOQA = re.compile(
     r"#\s*noqa(?![\w-])(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?", re.IGNORECASE
 )
 _OWN = re.compile(
-    r"#\s*stripe-idem\b(?P<rest>\s*:\s*ignore(?:\[(?P<codes>[^\]]*)\]|(?![\w\[-])).*)?",
+    r"#\s*stripe-idem(?=\s*:|\s+ignore\b)"
+    r"(?P<rest>\s*:\s*ignore(?:\[(?P<codes>[^\]]*)\]|(?![\w\[-])).*)?",
     re.IGNORECASE,
 )
 _ANY_COMMENT = re.compile(rb"#[^\r\n]*?(?:noqa|stripe-idem)[^\r\n]*", re.IGNORECASE)
