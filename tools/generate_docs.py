@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Writes the pages that are made from the program: one per rule, the list of rules, the options.
 
 `python tools/generate_docs.py` writes them, `--check` exits 1 when a file on disk differs and names it.
