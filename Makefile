@@ -79,7 +79,7 @@ coverage: $(WHEEL_VENV)/.installed  ## Coverage of the last test run
 	@$(WHEEL_BIN)/python tools/report_coverage.py .coverage.json --fail-under $(COVERAGE_FLOOR)
 
 fuzz: $(VENV)/.dev  ## Strange programs for FUZZ_SECONDS (180)
-	$(PY) tools/fuzz.py --seconds $(FUZZ_SECONDS)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(VENV)/bin/pytest tests/fuzz -s $(PYTEST_ARGS)
 
 bench-real: $(VENV)/.dev  ## Lint released packages that talk to Stripe
 	$(PY) benchmarks/real.py
