@@ -1,6 +1,7 @@
-"""The command line: options in, exit code out. No logic, and nothing slow imported before it is needed.
+"""The command line: options in, exit code out. No logic, and nothing slow imported before its use.
 
-Exit codes: 0 nothing at or above `--fail-on`, 1 findings, 2 usage, configuration or internal error.
+Exit codes: 0 nothing at or above `--fail-on`, 1 findings, 2 a wrong use or setting or an internal
+error, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -8,9 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, assert_never
 
 import click
 
@@ -19,47 +19,81 @@ from stripe_idem_lint.core.config import Option, Settings, load_settings, option
 from stripe_idem_lint.core.errors import LintError
 from stripe_idem_lint.core.finding import Severity
 
+if TYPE_CHECKING:
+    from stripe_idem_lint.report.base import Report
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+PROGRAM = "stripe-idem-lint"
 
 
 def main() -> None:
     """Entry point of `stripe-idem-lint`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line and gives the exit code; only wrong uses of click itself raise."""
     for stream in (sys.stdout, sys.stderr):
+        # Paths and source hold characters that the locale may lack, and bytes that are no text.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
-        code = cli.main(standalone_mode=False)
-        sys.stdout.flush()
+        code = cli.main(list(arguments), prog_name=PROGRAM, standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        code = 2
+        return 2
     except click.Abort:
-        code = 2
+        return 130
     except LintError as error:
-        click.echo(f"stripe-idem-lint: {error}", err=True)
-        code = 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    except Exception as error:  # noqa: BLE001 - the last resort: said with exit code 2
-        code = _internal(error)
-    sys.exit(code if isinstance(code, int) else 0)
+        click.echo(f"{PROGRAM}: error: {error}", err=True)
+        _show_trace(error, arguments)
+        return 2
+    except Exception as error:  # noqa: BLE001 (told to the user with its place, exit code 2)
+        click.echo(f"{PROGRAM}: internal error in {_place(error)}: {_said(error)}", err=True)
+        if not _show_trace(error, arguments):
+            again = " ".join([PROGRAM, "--traceback", *arguments])
+            click.echo(f"please report it, with the output of `{again}`", err=True)
+        return 2
+    return code if isinstance(code, int) else 0
 
 
-def _internal(error: Exception) -> int:
-    """An unexpected error: where, and what to do."""
+def _place(error: Exception) -> str:
+    """File and line that raised, without the folders of the installation."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    click.echo(
-        f"stripe-idem-lint: internal error in {Path(frame.filename).name}:{frame.lineno}: {error!r}",
-        err=True,
-    )
-    click.echo(
-        "please report it, with the output of the same command under STRIPE_IDEM_TRACEBACK=1",
-        err=True,
-    )
-    if os.environ.get("STRIPE_IDEM_TRACEBACK"):
-        traceback.print_exception(error)
-    return 2
+    _, ours, inside = frame.filename.replace(os.sep, "/").rpartition("/stripe_idem_")
+    return f"{f'stripe_idem_{inside}' if ours else frame.filename}:{frame.lineno}"
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _show_trace(error: Exception, arguments: Sequence[str]) -> bool:
+    """Prints the way to the error, if that was asked for."""
+    asked = "--traceback" in arguments
+    if asked:
+        traceback.print_exception(error, file=sys.stderr)
+    return asked
+
+
+def _emit(write: Callable[[TextIO], object]) -> None:
+    """Writes to standard output; a reader that went away (`| head`) is no error.
+
+    Raises:
+        LintError: It cannot be written (the disk is full).
+    """
+    try:
+        write(sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end and must find somewhere to do so.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise LintError(f"cannot write the report: {error.strerror or error}") from error
+
+
+# --- options
 
 
 def _options(*scopes: str) -> Callable[[F], F]:
@@ -74,32 +108,36 @@ def _options(*scopes: str) -> Callable[[F], F]:
 
 
 def _flag(option: Option) -> Callable[[F], F]:
+    """None stands for "not given" everywhere, so that a configuration file can speak."""
     names = (option.flag.replace(" ", ""), option.field)
     match option.kind:
         case "switch":
             return click.option(*names, default=None, help=option.help)
         case "word":
-            help_ = f"{option.help} [default: {option.default}]"
-            return click.option(*names, type=click.Choice(option.words), default=None, help=help_)
+            words = click.Choice(option.words)
+            help_ = f"{option.help}  [default: {option.default}]"
+            return click.option(*names, type=words, default=None, help=help_)
         case "file":
             return click.option(*names, default=None, metavar="FILE", help=option.help)
-        case kind:
+        case "codes":
             help_ = f"{option.help} Several with commas, or the option again."
-            return click.option(
-                *names, multiple=True, metavar=kind.upper(), callback=_split, help=help_
-            )
+            return click.option(*names, multiple=True, metavar="CODES", help=help_)
+        case "patterns" | "files":
+            metavar = "PATTERN" if option.kind == "patterns" else "FILE"
+            help_ = f"{option.help} Give the option again for another."
+            return click.option(*names, multiple=True, metavar=metavar, help=help_)
+        case _:
+            assert_never(option.kind)
 
 
-def _split(
-    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
-) -> tuple[str, ...] | None:
-    return tuple(part.strip() for item in value for part in item.split(",") if part.strip()) or None
+# --- commands
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="stripe-idem-lint")
-def cli() -> None:
-    """Finds Stripe calls whose idempotency key does not survive a second execution of the same charge."""
+@click.option("--traceback", is_flag=True, help="Show where an error came from.")
+@click.version_option(__version__, prog_name=PROGRAM)
+def cli(**_: Any) -> None:
+    """Finds Stripe calls whose idempotency key does not survive a second run of the same charge."""
 
 
 @cli.command()
@@ -114,38 +152,38 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
     settings = load_settings(given, paths)
     with bar() as progress:
         report = app.check(paths, settings, progress)
-    least = Severity[settings.min_severity.upper()]
-    match settings.output_format:
-        case "json":
-            from stripe_idem_lint.report import json
-
-            click.echo(json.render(report, settings.show_unknown), nl=False)
-        case "sarif":
-            from stripe_idem_lint.report import sarif
-
-            click.echo(sarif.render(report), nl=False)
-        case "github":
-            from stripe_idem_lint.report import github
-
-            click.echo(github.render(report, least), nl=False)
-        case "gitlab":
-            from stripe_idem_lint.report import gitlab
-
-            click.echo(gitlab.render(report, least), nl=False)
-        case _:
-            _text(report, least, settings)
+    _emit(lambda out: _write(report, settings, out))
     found = worst(report)
     if settings.fail_on == "never" or found is None:
         return 0
     return 1 if found >= Severity[settings.fail_on.upper()] else 0
 
 
-def _text(report: Any, least: Severity, settings: Settings) -> None:
-    from rich.console import Console
+def _write(report: Report, settings: Settings, out: TextIO) -> None:
+    least = Severity[settings.min_severity.upper()]
+    match settings.output_format:
+        case "text":
+            from stripe_idem_lint.report import text
 
-    from stripe_idem_lint.report import text
+            text.write(report, least, out, settings.show_unknown)
+        case "json":
+            from stripe_idem_lint.report import json
 
-    text.write(report, least, Console(), settings.show_unknown)
+            out.write(json.render(report, settings.show_unknown))
+        case "sarif":
+            from stripe_idem_lint.report import sarif
+
+            out.write(sarif.render(report))
+        case "github":
+            from stripe_idem_lint.report import github
+
+            out.write(github.render(report, least))
+        case "gitlab":
+            from stripe_idem_lint.report import gitlab
+
+            out.write(gitlab.render(report, least))
+        case _:
+            assert_never(settings.output_format)
 
 
 @cli.command()
@@ -153,11 +191,10 @@ def _text(report: Any, least: Severity, settings: Settings) -> None:
 def rules(**given: Any) -> int:
     """Lists the rules."""
     from stripe_idem_lint import app
+    from stripe_idem_lint.report.explain import listed
 
-    for rule in app.rules(load_settings(given)):
-        click.echo(
-            f"{rule.code}  {rule.name:<30}  {rule.summary}{'' if rule.default else '  (off by default)'}"
-        )
+    found = app.rules(load_settings(given))
+    _emit(lambda out: out.write(listed(found)))
     return 0
 
 
@@ -166,9 +203,10 @@ def rules(**given: Any) -> int:
 def explain(code: str) -> int:
     """Shows the page of a rule, by code or name."""
     from stripe_idem_lint import app
+    from stripe_idem_lint.report.explain import write_page
 
     rule = app.explain(code)
-    click.echo(f"# {rule.code} {rule.name}\n\n{rule.summary}\n\n{rule.page.strip()}")
+    _emit(lambda out: write_page(rule, out))
     return 0
 
 
@@ -177,10 +215,14 @@ def explain(code: str) -> int:
 @click.argument("paths", nargs=-1)
 @_options("everywhere", "files")
 def why(target: str, paths: tuple[str, ...], **given: Any) -> int:
-    """Tells for any Stripe call, safe ones too, where its key was born and what runs it again."""
+    """Tells of any Stripe call, safe ones too, where its key was born and what runs it again.
+
+    PATHS is the program that the call belongs to, the working directory by default.
+    """
     from stripe_idem_lint import app
 
-    click.echo(app.why(target, paths or (".",), load_settings(given, paths)), nl=False)
+    said = app.why(target, paths or (".",), load_settings(given, paths))
+    _emit(lambda out: out.write(said))
     return 0
 
 
@@ -191,7 +233,7 @@ def why(target: str, paths: tuple[str, ...], **given: Any) -> int:
     "form",
     type=click.Choice(["text", "csv", "json"]),
     default="text",
-    help="How the table is printed.",
+    help="How the table is written.  [default: text]",
 )
 @_options("everywhere", "files")
 def audit(paths: tuple[str, ...], form: str, **given: Any) -> int:
@@ -201,7 +243,7 @@ def audit(paths: tuple[str, ...], form: str, **given: Any) -> int:
 
     rows = app.audit(paths, load_settings(given, paths))
     render = {"text": table.as_text, "csv": table.as_csv, "json": table.as_json}[form]
-    click.echo(render(rows), nl=False)
+    _emit(lambda out: out.write(render(rows)))
     return 0
 
 
@@ -213,5 +255,6 @@ def debug(stage: str, path: str, **given: Any) -> int:
     """Prints what a stage of the analysis made of a file."""
     from stripe_idem_lint import app
 
-    click.echo(app.debug(stage, path, load_settings(given)), nl=False)
+    said = app.debug(stage, path, load_settings(given, (path,)))
+    _emit(lambda out: out.write(said))
     return 0

@@ -398,7 +398,7 @@ def _wrong_type(option: Option, value: object, file: str, key: str) -> ConfigErr
 
 
 def _meant(word: str, words: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word.replace("_", "-"), list(words), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word.replace("_", "-"), list(words), n=1, cutoff=0.7)
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -1,4 +1,4 @@
-"""What reporters get: plain data, nothing of the analysis."""
+"""What reporters get, which is plain data and nothing of the analysis, and what they share."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stripe_idem_lint.core.finding import Finding, Severity
+from stripe_idem_lint.core.problem import NOT_ANALYSED, NOTICES, Problem
 
-
-@dataclass(frozen=True, slots=True)
-class NotAnalysed:
-    """A file that could not be analysed, reported as SIL900."""
-
-    path: str
-    line: int
-    column: int
-    reason: str
+NotAnalysed = Problem
+"""A file that could not be analysed, reported as SIL900."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """A rule as lists and SARIF show it."""
+    """A rule as lists, pages and SARIF show it.
+
+    Attributes:
+        default: It runs without being asked for.
+        page: Markdown with the headings that every rule has.
+        help_uri: Where the page stands on the web; empty: nowhere.
+    """
 
     code: str
     name: str
     summary: str
     default: bool
     page: str = ""
+    help_uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Report:
     """
 
     findings: tuple[Finding, ...]
-    problems: tuple[NotAnalysed, ...]
+    problems: tuple[Problem, ...]
     unknown: tuple[tuple[str, int], ...]
     summary: Mapping[str, int]
     rules: tuple[RuleInfo, ...]
@@ -54,7 +55,16 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One Stripe write of the program."""
+    """One Stripe write of the program.
+
+    Attributes:
+        call: The SDK method or the HTTP request.
+        effect: `money`, `payable`, `guarded`, `other` or `unknown`.
+        key: `given` or `none`.
+        origins: Kind and text of each birth of the key.
+        contexts: Category and name of all that runs the call again.
+        verdict: Severity and code, or why it is silent.
+    """
 
     path: str
     line: int
@@ -71,9 +81,34 @@ def shown(report: Report, least: Severity) -> tuple[Finding, ...]:
     return tuple(f for f in report.findings if f.severity >= least)
 
 
+def shown_problems(report: Report, least: Severity) -> tuple[Problem, ...]:
+    """The files that were not analysed, which is a warning each."""
+    return report.problems if NOT_ANALYSED.severity >= least else ()
+
+
 def worst(report: Report) -> Severity | None:
     """The highest severity found, problems counting as warnings; None for a clean run."""
     found = [f.severity for f in report.findings]
     if report.problems:
-        found.append(Severity.WARNING)
+        found.append(NOT_ANALYSED.severity)
     return max(found, default=None)
+
+
+def notice_rules() -> tuple[RuleInfo, ...]:
+    """The codes of the linter itself, in the form of rules."""
+    return tuple(
+        RuleInfo(
+            n.code, n.name, n.summary, default=True, page=f"{n.summary}\n\nWhat to do: {n.help}."
+        )
+        for n in NOTICES
+    )
+
+
+def second_run(finding: Finding, report: Report) -> str:
+    """What the second execution does, a few words; empty where nothing runs the call again."""
+    if finding.context is None:
+        return ""
+    effect = report.effects.get(finding.fingerprint, "money")
+    made = "charge" if effect == "money" else "object"
+    key = "another key" if finding.origin is not None else "the SDK draws another key"
+    return f"{key}, so Stripe makes a second {made} beside the first"

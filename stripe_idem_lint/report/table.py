@@ -9,24 +9,25 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from stripe_idem_lint.report.base import AuditRow
+from stripe_idem_lint.report.cells import cut, fill, visible, width
 
 COLUMNS = ("place", "call", "effect", "key", "origins", "contexts", "verdict")
+_LIMITS = (56, 40, 8, 8, 40, 40, 24)
+"""Cells that a column takes at most in the text table; CSV and JSON are complete."""
 
 
 def as_json(rows: Sequence[AuditRow]) -> str:
-    return (
-        json.dumps(
-            {"version": 1, "calls": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False
-        )
-        + "\n"
-    )
+    """`{"version": 1, "calls": [...]}`, one object per row with its fields."""
+    document = {"version": 1, "calls": [asdict(row) for row in rows]}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def as_csv(rows: Sequence[AuditRow]) -> str:
+    """One line per call under a line of headings; several origins or contexts in one field."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(_cells(row) for row in rows)
+    writer.writerows([_no_formula(cell) for cell in _cells(row)] for row in rows)
     return out.getvalue()
 
 
@@ -34,23 +35,21 @@ def as_text(rows: Sequence[AuditRow]) -> str:
     """Columns aligned, long cells cut."""
     if not rows:
         return "no Stripe write found\n"
-    table = [COLUMNS, *(_cells(row) for row in rows)]
-    limits = (48, 40, 8, 8, 40, 40, 24)
-    cut = [
-        tuple(_cut(cell, limit) for cell, limit in zip(line, limits, strict=True)) for line in table
+    table = [
+        [cut(visible(cell), limit) for cell, limit in zip(line, _LIMITS, strict=True)]
+        for line in (COLUMNS, *(_cells(row) for row in rows))
     ]
-    widths = [max(len(line[n]) for line in cut) for n in range(len(COLUMNS))]
+    widths = [max(width(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cut
+        "  ".join(fill(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip()
+        for line in table
     ]
     return "\n".join(lines) + "\n"
 
 
 def _cells(row: AuditRow) -> tuple[str, ...]:
-    place = f"{row.path}:{row.line}"
     return (
-        place,
+        f"{row.path}:{row.line}",
         row.call,
         row.effect,
         row.key,
@@ -60,5 +59,6 @@ def _cells(row: AuditRow) -> tuple[str, ...]:
     )
 
 
-def _cut(cell: str, limit: int) -> str:
-    return cell if len(cell) <= limit else f"{cell[: limit - 1]}…"
+def _no_formula(cell: str) -> str:
+    """No formula to a spreadsheet (owasp.org/www-community/attacks/CSV_Injection)."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
