@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from casepage import Label, Miss, Page, Program, Section, read_pages
 from click.testing import CliRunner
 
+from casepage import Label, Miss, Page, Program, Section, read_pages
 from stripe_idem_lint.cli import cli
 
 PAGES = read_pages(Path(__file__).parent / "cases")
