@@ -446,7 +446,9 @@ class _Solver:
         if kind == "hole":
             if source.alone and not source.sure and self._left_out(source, chain):
                 return Origin("missing", f"{source.text} is optional", place, soft=True)
-            kind = "unknown"
+            if chain.ends == "entry":
+                return Origin("stable", f"{source.text}, handed in from outside", place)
+            return Origin("unknown", f"{source.text}, from callers that are not in sight", place)
         if kind in ("fresh", "clock", "fresh_row") and self._at_import(source, chain):
             kind = "process"
         republished = (
