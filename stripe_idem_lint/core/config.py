@@ -1,4 +1,4 @@
-"""The settings: one class whose fields are the option table, and the way to it from files and flags.
+"""The settings: one class whose fields are the option table, read from files and flags.
 
 Command-line flags (`cli`), the keys of `[tool.stripe-idem-lint]` and the options page of the manual
 are all derived from the fields of `Settings`. Reads configuration files; knows no rule and opens no

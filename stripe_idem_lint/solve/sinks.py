@@ -20,6 +20,7 @@ from stripe_idem_lint.solve.values import (
     Arguments,
     Born,
     Callable_,
+    Changed,
     External,
     Frame,
     Hole,
@@ -345,13 +346,19 @@ def _service_arguments(ev: Evaluator, sink: SinkCall) -> tuple[Lazy | None, Lazy
     """`params` and `options` of a service call, by keyword or as the dictionaries among the positions."""
     params = argument(sink.args, "params")
     options = argument(sink.args, ev.catalog.service.options)
-    path = sink.model.path if sink.model is not None else ""
-    rest = list(sink.args.positional[path.count("{}") :])
+    rest = list(sink.args.positional)
+    while rest and not _is_table(ev, rest[0]) and any(_is_table(ev, lazy) for lazy in rest[1:]):
+        rest.pop(0)
     if params is None and rest:
         params = rest.pop(0)
     if options is None and rest:
         options = rest.pop(0)
     return params, options
+
+
+def _is_table(ev: Evaluator, lazy: Lazy) -> bool:
+    """The argument is a dictionary; ids of the address come before those."""
+    return any(isinstance(v.what, Table | Changed) for v in ev.resolve(lazy))
 
 
 def effect_of(ev: Evaluator, sink: SinkCall) -> str:
