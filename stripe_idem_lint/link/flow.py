@@ -166,11 +166,15 @@ class _Walker:
         env = self._inline(stmt, env, needs)
         self._enter(stmt, env, needs)
         match stmt:
-            case ir.Assign(at, targets, value, _):
+            case ir.Assign(at, targets, value, annotation):
                 if value is not None:
                     env = dict(env)
                     for target in targets:
                         self._bind(env, target, "value", at, value, (), needs)
+                        if annotation is not None and isinstance(target, ir.Name):
+                            told = Def("value", at, value, needs=needs, stmt=stmt)
+                            self.flow.everything[target.id].pop()
+                            self._define(env, target.id, told)
                     self._removed(env, value, needs)
             case ir.Augment(at, op, target, value):
                 env = dict(env)

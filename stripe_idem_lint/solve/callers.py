@@ -604,6 +604,8 @@ class Callers:
                 return spelled == name
             case ir.Attr(_, _, spelled):
                 return spelled == name
+            case ir.Const(_, str() as value):
+                return value.endswith(f".{name}")
             case ir.Lambda(_, index):
                 return function.is_lambda and index == function.index
             case _:
@@ -620,6 +622,9 @@ class Callers:
         """How the node means the function: `call`, `name`, `value` (a container that holds it), or empty."""
         if isinstance(node, ir.Lambda):
             return "call" if frame.path == ref.path else ""
+        if isinstance(node, ir.Const):
+            modules = self.ev.program.unit(ref.path).modules
+            return "call" if node.value in {f"{m}.{function.qualname}" for m in modules} else ""
         vals = self.ev.values(frame, node)
         for val in vals:
             if self.leads_to(val, ref):

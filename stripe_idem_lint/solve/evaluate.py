@@ -339,7 +339,41 @@ class Evaluator:
             return self._all(frame, definitions)
         if name in frame.flow.everything and name not in frame.flow.outer and frame.owner is None:
             return self._all(frame, frame.flow.final(name))
+        if name in frame.flow.outer:
+            return self._shared(frame, name, at)
         return self._outer(frame, name, at)
+
+    def _shared(self, frame: Frame, name: str, at: int) -> Vals:
+        """A `global` or `nonlocal` name: what was put into it while it was empty stays there."""
+        assigned = [d for d in frame.flow.everything.get(name, ()) if d.kind == "value"]
+        guarded = [
+            d
+            for d in assigned
+            if any(isinstance(n.value, ir.Name) and n.value.id == name for n in d.needs)
+        ]
+        if not guarded:
+            reaching = frame.flow.reaching(name, at)
+            return self._all(frame, reaching) if reaching else self._outer(frame, name, at)
+        kept = [v for d in guarded for v in self.defined(frame, d)]
+        if frame.closure is None or name not in frame.closure.flow.everything:
+            kept = [in_process(v) for v in kept]
+        else:
+            place = (
+                self.program.function(frame.owner).at
+                if isinstance(frame.owner, FunctionRef)
+                else at
+            )
+            kept = [Val(w, frame.closure, place, sure=True) for v in kept for w in self._drawn(v)]
+        return (*kept, *present(self._outer(frame, name, at)))
+
+    def _drawn(self, val: Val) -> Iterator[Born]:
+        """The births in a value, apart from where they lie."""
+        from stripe_idem_lint.solve.origin import UNSTABLE, sources
+
+        for source in sources(self, (val,)):
+            yield Born(
+                source.kind if source.kind in UNSTABLE else "stable", source.text, source.scope
+            )
 
     def _outer(self, frame: Frame, name: str, at: int = -1) -> Vals:
         """A name of an enclosing function, of the module, or a builtin."""
@@ -433,7 +467,7 @@ class Evaluator:
         d = definition
         match d.kind:
             case "value":
-                return self.resolve(Lazy(frame, d.value, d.path))
+                return self._told_by(frame, d, self.resolve(Lazy(frame, d.value, d.path)))
             case "element":
                 return self._element(frame, d)
             case "entered":
@@ -473,6 +507,13 @@ class Evaluator:
                 return self._changed(frame, d)
             case _:
                 return (Val(Unknown("a caught exception"), frame, d.at),)
+
+    def _told_by(self, frame: Frame, d: Def, vals: Vals) -> Vals:
+        """Values that cannot be told are what the annotation says they are."""
+        annotation = d.stmt.annotation if isinstance(d.stmt, ir.Assign) else None
+        if annotation is None or not all(isinstance(v.what, Unknown) for v in vals):
+            return vals
+        return self.annotated(self.module_frame(frame.path), annotation, frame) or vals
 
     def _changed(self, frame: Frame, d: Def) -> Vals:
         base = self._all(frame, d.base) if d.base or not d.root else self._outer(frame, d.root)
@@ -1101,7 +1142,7 @@ class Evaluator:
                 return Val(Born("stable", "stored while empty"), val.frame, val.at)
             case Instance(ref, _, _, _, _, record):
                 return Val(Instance(ref, "found", record=record), val.frame, val.at)
-            case Object():
+            case Object() | Changed():
                 return Val(Unknown("stored while empty"), val.frame, val.at)
             case _:
                 return val
@@ -1662,6 +1703,11 @@ class Evaluator:
                 )
         if inner.flow.end is not None and not function.is_lambda:
             found.append(Val(Known(None), inner, function.at))
+        if function.returns is not None and all(isinstance(v.what, Unknown) for v in found):
+            found = (
+                list(self.annotated(self._definition_frame(inner), function.returns, inner))
+                or found
+            )
         return self._kept(what.ref, tuple(found[:MOST]))
 
     def _recursive(self, frame: Frame | None, ref: FunctionRef) -> bool:

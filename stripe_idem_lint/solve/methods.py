@@ -153,8 +153,10 @@ def _of_container(
         case "get" | "pop" if args.positional:
             return _get(ev, base, args, frame, expr)
         case "setdefault" if len(args.positional) == 2:
-            given = _get(ev, base, args, frame, expr)
-            return given if given else ev.resolve(args.positional[1])
+            from stripe_idem_lint.solve.evaluate import in_process
+
+            given = _get(ev, base, args, frame, expr) or ev.resolve(args.positional[1])
+            return tuple(map(in_process, given)) if base.frame.owner is None else given
         case "items":
             return (
                 Val(

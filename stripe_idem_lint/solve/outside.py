@@ -53,6 +53,9 @@ def call_outside(
     for model in ev.catalog.value_call(name):
         if _applies(ev, model, args, of):
             return (_modelled(ev, model, name, of, args, frame, at),)
+    for route in ev.creators:
+        if name.endswith(f".{route}"):
+            return (_created_row(_result(ev, name, of, args, frame, at, expr), args),)
     for route in ev.replacers:
         if name.endswith(f".{route}"):
             return (_replaced_row(ev, args, frame, at),)
@@ -62,6 +65,18 @@ def call_outside(
     if through is not None:
         return through
     return (_result(ev, name, of, args, frame, at, expr),)
+
+
+def _created_row(row: Val, args: Arguments) -> Val:
+    """`Model.objects.create(…)` on a class that is not visible: its fields are what it is given."""
+    for key, lazy in args.named:
+        if lazy.expr is not None and not lazy.path:
+            row = Val(
+                Changed(Def("attribute", row.at, lazy.expr, name=f".{key}"), lazy.frame, (row,)),
+                row.frame,
+                row.at,
+            )
+    return row
 
 
 def _replaced_row(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Val:
@@ -410,6 +425,11 @@ def _replace(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
             else:
                 found.append(val)
     return tuple(found)
+
+
+def only_passes(name: str) -> bool:
+    """Python's own function that hands its argument on and calls nothing (`typing.cast`)."""
+    return name in _BUILTINS
 
 
 _BUILTINS: dict[str, Callable[[Evaluator, Arguments, Frame, int], Vals]] = {

@@ -29,6 +29,7 @@ from stripe_idem_lint.solve.values import (
     Method,
     Object,
     Row,
+    Table,
     Type,
     Unknown,
     Val,
@@ -394,6 +395,11 @@ class Climber:
 
     def _literal_values(self, frame: Frame, expr: ir.Expr) -> bool:
         """The iterable is a name for a display of constants."""
+        match expr:
+            case ir.Call(_, ir.Attr(_, base, "items" | "values" | "keys"), ()):
+                return self._literal_table(frame, base)
+            case _:
+                pass
         vals = self.ev.values(frame, expr) if isinstance(expr, ir.Name | ir.Attr) else ()
         return bool(vals) and all(
             isinstance(v.what, Row)
@@ -401,6 +407,15 @@ class Climber:
                 lazy.expr is not None and not star and _is_constant(lazy.expr)
                 for lazy, star in v.what.items
             )
+            for v in vals
+        )
+
+    def _literal_table(self, frame: Frame, expr: ir.Expr) -> bool:
+        """The name stands for a dictionary of constants."""
+        vals = self.ev.values(frame, expr)
+        return bool(vals) and all(
+            isinstance(v.what, Table)
+            and all(lazy.expr is not None and _is_constant(lazy.expr) for _, lazy in v.what.entries)
             for v in vals
         )
 
@@ -458,6 +473,9 @@ class Climber:
             else f"while {text(loop.test)}"
         )
         for step in inner:
+            suppressed = self._suppressed(frame, step.stmt)
+            if suppressed and leaves:
+                return Hit(0, 0, 0, self._loop_again(name, hop.path, loop.at, suppressed))
             if not isinstance(step.stmt, ir.Try) or step.part not in ("body", "orelse"):
                 continue
             handlers = regions.goes_round(step.stmt)
@@ -474,6 +492,19 @@ class Climber:
             again = self._loop_again(name, hop.path, loop.at, ("builtins.Exception",))
             return Hit(0, 0, 0, again, swallowed=True)
         return None
+
+    def _suppressed(self, frame: Frame, stmt: ir.Stmt) -> tuple[str, ...]:
+        """The exceptions of `with contextlib.suppress(…):`."""
+        found: list[str] = []
+        for expr, _ in stmt.items if isinstance(stmt, ir.With) else ():
+            if isinstance(expr, ir.Call) and "contextlib.suppress" in self.ev.outside_names(
+                frame, expr
+            ):
+                args = self.ev.arguments(frame, expr.args)
+                found.extend(
+                    n for lazy in args.positional for n in self.callers.exception_names(lazy)
+                )
+        return tuple(found)
 
     def _loop_again(self, name: str, path: str, at: int, catches: tuple[str, ...]) -> Again:
         shown = name if len(name) <= 60 else name[:57] + "…"

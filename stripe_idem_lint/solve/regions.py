@@ -174,7 +174,11 @@ def success_leaves(module: ir.Module, loop: ir.For | ir.While, path: list[Around
     if isinstance(loop, ir.While):
         tested = {n.id for n in ir.walk(loop.test) if isinstance(n, ir.Name)}
         for stmt in ir.statements(loop.body):
-            if stmt.at <= at or not isinstance(stmt, ir.Assign) or stmt.value is None:
+            if not isinstance(stmt, ir.Assign) or stmt.value is None:
+                continue
+            if stmt.at <= at < end_of(module, stmt):
+                return any(isinstance(t, ir.Name) and t.id in tested for t in stmt.targets)
+            if stmt.at <= at:
                 continue
             flags = any(isinstance(t, ir.Name) and t.id in tested for t in stmt.targets)
             if flags and isinstance(stmt.value, ir.Const):

@@ -15,7 +15,7 @@ from stripe_idem_lint.link.program import FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, EdgeModel, HttpClient, SinkModel
 from stripe_idem_lint.solve.evaluate import Evaluator, is_absent, joined
 from stripe_idem_lint.solve.options import any_holds, argument
-from stripe_idem_lint.solve.outside import handed_over
+from stripe_idem_lint.solve.outside import handed_over, only_passes
 from stripe_idem_lint.solve.values import (
     Arguments,
     Born,
@@ -186,8 +186,10 @@ def _posts(ev: Evaluator, name: str, client: HttpClient, args: Arguments) -> boo
     for key in client.method:
         lazy = argument(args, key)
         if lazy is not None:
-            values = [v.what.value for v in ev.resolve(lazy) if isinstance(v.what, Known)]
-            return any(str(v).upper() == "POST" for v in values)
+            vals = ev.resolve(lazy)
+            return any(
+                not isinstance(v.what, Known) or str(v.what.value).upper() == "POST" for v in vals
+            )
     return False
 
 
@@ -288,7 +290,11 @@ def _handed(
         for context in ev.catalog.calls(name):
             yield from _given(ev, context, args, call, frame)
             return
-    if isinstance(what, External) and ev.catalog.sink(what.name) is not None:
+    if isinstance(what, External) and (
+        ev.catalog.sink(what.name) is not None
+        or only_passes(what.name)
+        or ev.catalog.value_call(what.name)
+    ):
         return
     for number, arg in enumerate(call.args):
         if arg.star or isinstance(arg.value, ir.Call) or not may_be_sink(ev, frame, arg.value):
@@ -344,9 +350,9 @@ def parameters(ev: Evaluator, sink: SinkCall) -> Arguments:
 
 def _service_arguments(ev: Evaluator, sink: SinkCall) -> tuple[Lazy | None, Lazy | None]:
     """`params` and `options` of a service call, by keyword or as the dictionaries among the positions."""
-    params = argument(sink.args, "params")
-    options = argument(sink.args, ev.catalog.service.options)
-    rest = list(sink.args.positional)
+    params = _by_keyword(ev, sink.args, "params")
+    options = _by_keyword(ev, sink.args, ev.catalog.service.options)
+    rest = [lazy for lazy in _positions(ev, sink.args) if not _is_text(ev, lazy)]
     while rest and not _is_table(ev, rest[0]) and any(_is_table(ev, lazy) for lazy in rest[1:]):
         rest.pop(0)
     if params is None and rest:
@@ -354,6 +360,33 @@ def _service_arguments(ev: Evaluator, sink: SinkCall) -> tuple[Lazy | None, Lazy
     if options is None and rest:
         options = rest.pop(0)
     return params, options
+
+
+def _by_keyword(ev: Evaluator, args: Arguments, name: str) -> Lazy | None:
+    """A keyword, also one that travels in `**values`."""
+    lazy = argument(args, name)
+    if lazy is not None or not args.double:
+        return lazy
+    vals = tuple(
+        v for d in args.double for v in ev.access(ev.resolve(d), f"[{name}]") if not is_absent(v)
+    )
+    told = tuple(v for v in vals if isinstance(v.what, Table | Changed))
+    return Lazy(args.double[0].frame, None, known=told) if told else None
+
+
+def _positions(ev: Evaluator, args: Arguments) -> Iterator[Lazy]:
+    """The positional arguments, those in `*values` too."""
+    yield from args.positional
+    for star in args.star:
+        for val in ev.resolve(star):
+            if isinstance(val.what, Row):
+                yield from (lazy for lazy, starred in val.what.items if not starred)
+
+
+def _is_text(ev: Evaluator, lazy: Lazy) -> bool:
+    """The argument is certainly no dictionary but an id."""
+    vals = ev.resolve(lazy)
+    return bool(vals) and all(isinstance(v.what, Known | Text | Born) for v in vals)
 
 
 def _is_table(ev: Evaluator, lazy: Lazy) -> bool:
@@ -395,6 +428,8 @@ def key_of(ev: Evaluator, sink: SinkCall) -> KeyArgument:
             f"`{service.options}=` on a resource method becomes a body parameter; pass `{name}=`",
         )
     vals = _argument_values(ev, sink.args, name)
+    if not vals:
+        vals = _entry(ev, argument(sink.args, "headers"), service.key_header)
     return _identified(ev, sink, KeyArgument(vals, bool(vals)))
 
 

@@ -7,6 +7,7 @@ import re
 import tokenize
 from dataclasses import dataclass
 
+_NO_UTF8 = "is no utf-8, and no other encoding is declared"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -41,7 +42,7 @@ def decode(data: bytes) -> Text | Undecodable:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        return _at(data, error.start, f"is no {encoding}")
+        return _at(data, error.start, _NO_UTF8 if encoding == "utf-8" else f"is no {encoding}")
     except (LookupError, ValueError):  # codecs that give bytes (`hex`), or that refuse (`idna`)
         return Undecodable(1, 1, f"{encoding} is no encoding for text")
     if "\0" in text:
@@ -66,7 +67,7 @@ def _undeclared(data: bytes, message: str) -> Undecodable:
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             return Undecodable(1, 1, "is UTF-16, which Python source cannot be")
         if message.startswith("invalid or missing"):
-            return _at(data, error.start, "is no utf-8, and no encoding is declared")
+            return _at(data, error.start, _NO_UTF8)
     return Undecodable(1, 1, message)
 
 
