@@ -93,10 +93,10 @@ _STRING_REST = {
 }
 # In a format string a backslash does not hide a brace, and doubled braces are text.
 _FORMAT_REST = {
-    '"': re.compile(r'(?:[^"\\\r\n{}]++|\\(?:\r\n|[^{}])|\{\{|\}\})*+', re.DOTALL),
-    "'": re.compile(r"(?:[^'\\\r\n{}]++|\\(?:\r\n|[^{}])|\{\{|\}\})*+", re.DOTALL),
-    '"""': re.compile(r'(?:[^"\\{}]++|\\[^{}]|"(?!"")|\{\{|\}\})*+', re.DOTALL),
-    "'''": re.compile(r"(?:[^'\\{}]++|\\[^{}]|'(?!'')|\{\{|\}\})*+", re.DOTALL),
+    '"': re.compile(r'(?:[^"\\\r\n{}]++|\\(?:\r\n|[^{}]|(?=[{}]))|\{\{|\}\})*+', re.DOTALL),
+    "'": re.compile(r"(?:[^'\\\r\n{}]++|\\(?:\r\n|[^{}]|(?=[{}]))|\{\{|\}\})*+", re.DOTALL),
+    '"""': re.compile(r'(?:[^"\\{}]++|\\(?:[^{}]|(?=[{}]))|"(?!"")|\{\{|\}\})*+', re.DOTALL),
+    "'''": re.compile(r"(?:[^'\\{}]++|\\(?:[^{}]|(?=[{}]))|'(?!'')|\{\{|\}\})*+", re.DOTALL),
 }
 
 

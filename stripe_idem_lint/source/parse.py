@@ -31,7 +31,7 @@ _DEEP_BRACKETS, _DEEP_OPERATORS = 20, 60
 
 _PLACE = re.compile(r"error at (\d+):(\d+)")
 _PYTHON_2 = re.compile(
-    r"""^\s*print\s+[^(=\s]|^\s*print\s*>>|^\s*exec\s+['"\w]|^\s*raise\s+[\w.]+\s*,
+    r"""^\s*print\s+[^(=\s]|^\s*exec\s+['"\w]|^\s*raise\s+[\w.]+\s*,
     |^\s*except\s+[\w.]+\s*,|\b0[0-7]+[lL]?\b|\b\d+[lL]\b|<>|`|\bur['"]""",
     re.VERBOSE,
 )
