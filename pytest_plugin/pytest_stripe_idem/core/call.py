@@ -30,7 +30,7 @@ class Call:
     params: Json
     world: World
     now: int
-    request: str
+    request: str | None
     key: str | None
     assumptions: Assumptions
     worlds: Callable[[str], World]

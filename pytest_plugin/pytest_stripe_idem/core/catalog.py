@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
 
@@ -181,5 +180,8 @@ def _objects() -> Mapping[str, Mapping[str, str]]:
 
 
 def _lines(name: str) -> Iterator[str]:
+    # Imported here: this module is loaded long before the files are wanted.
+    from importlib.resources import files
+
     text = files(__package__).joinpath("data", name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if not line.startswith("#"))

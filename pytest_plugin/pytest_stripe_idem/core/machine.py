@@ -75,6 +75,7 @@ class Claim:
     route: Route
     key: KeyId | None
     call: Call
+    request_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ class Machine:
         self, claim: Claim, now: float, override: Override | Decline | None = None
     ) -> Answer:
         """Check 8: executes, stores and answers."""
-        call, request_id = claim.call, claim.call.request
+        call, request_id = claim.call, claim.request_id
         call.now = int(now)
         made: str | None = None
         more: Headers = ()
@@ -190,7 +191,7 @@ class Machine:
                 key, Entry(request.method, request.path, fingerprint, expires, request_id), now
             )
         call = self._call(request, route, given, now, request_id)
-        claim = Claim(request, route, key, call)
+        claim = Claim(request, route, key, call, request_id)
         try:
             older = self.assumptions.older_parameters
             validation.check(route.endpoint, given, older_parameters=older)
@@ -370,7 +371,7 @@ class Machine:
     def _stored(
         self, claim: Claim, status: int, body: bytes, more: Headers, made: str | None
     ) -> Answer:
-        request_id = claim.call.request
+        request_id = claim.request_id
         key = claim.request.idempotency_key
         marks: Headers = ()
         if claim.key is not None and key is not None:

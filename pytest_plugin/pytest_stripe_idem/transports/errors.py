@@ -1,0 +1,31 @@
+"""What a client meets when it asks for something that a test must not do, or is killed."""
+
+from __future__ import annotations
+
+
+class StripeRefused(RuntimeError):
+    """A request to Stripe outside a test that asked for the fake: nothing was sent."""
+
+    def __init__(self, method: str, host: str, path: str) -> None:
+        super().__init__(
+            f"refused {method} https://{host}{path}: this test did not ask for the fake Stripe."
+            " Add the fixture `fake_stripe` to the test (or `@pytest.mark.usefixtures"
+            '("fake_stripe")`); nothing was sent over the network.'
+        )
+
+
+class LiveKeyRefused(RuntimeError):
+    """A live key in a test: nothing was sent."""
+
+    def __init__(self, secret: str) -> None:
+        super().__init__(
+            f"refused a request with a live Stripe key ({secret[:8]}…): a test must use a test key"
+            " (sk_test_…). Nothing was sent over the network."
+        )
+
+
+class ProcessKilled(BaseException):
+    """The calling process dies here. No `except Exception` survives it, as none would."""
+
+    def __init__(self) -> None:
+        super().__init__("the process was killed at this call to Stripe (an injected fault)")
