@@ -371,9 +371,8 @@ class Evaluator:
         from stripe_idem_lint.solve.origin import UNSTABLE, sources
 
         for source in sources(self, (val,)):
-            yield Born(
-                source.kind if source.kind in UNSTABLE else "stable", source.text, source.scope
-            )
+            kind = source.kind if source.kind in UNSTABLE else "stable"
+            yield Born(kind, f"{source.text}, kept from the first time", source.scope)
 
     def _outer(self, frame: Frame, name: str, at: int = -1) -> Vals:
         """A name of an enclosing function, of the module, or a builtin."""

@@ -365,6 +365,8 @@ class _Solver:
             if source.sure or not all(self._possible(n, depth + 1, standing) for n in source.needs):
                 continue
             hole = source.hole
+            if hole is not None and self._fills_default(need) and not self._optional(source):
+                continue
             if hole is not None and self._whole(hole) and hole.name not in self._keys:
                 return True
             if standing is not None and hole is not None and self._whole(hole):
@@ -380,6 +382,19 @@ class _Solver:
             ):
                 return True
         return False
+
+    def _fills_default(self, need: Condition) -> bool:
+        """The condition asks for an optional parameter that a visible caller hands something to."""
+        frame = need.frame
+        if (
+            not isinstance(need.expr, ir.Name)
+            or not isinstance(frame.owner, FunctionRef)
+            or frame.args is None
+        ):
+            return False
+        params = self.ev.program.function(frame.owner).params
+        param = next((p for p in params if p.name == need.expr.id), None)
+        return param is not None and self._default_missing(frame, param)
 
     def _optional(self, source: Source) -> bool:
         """A parameter that nobody visible fills may be left out: it has a default of None, or is read from something."""
@@ -404,7 +419,10 @@ class _Solver:
             return not hole.trail
         function = self.ev.program.function(hole.frame.owner)
         param = next((p for p in function.params if p.name == hole.name), None)
-        return param is not None and hole.trail == self.ev.item_of(hole.frame, param)
+        if param is None:
+            return False
+        passed_on = param.kind in ("rest", "named") and len(hole.trail) == 1
+        return passed_on or hole.trail == self.ev.item_of(hole.frame, param)
 
     def _default_missing(self, frame: Frame, param: ir.Param) -> bool:
         """`= None`, `= ""`, `= Header(None)`."""
