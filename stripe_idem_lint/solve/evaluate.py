@@ -376,11 +376,11 @@ class Evaluator:
 
     def _outer(self, frame: Frame, name: str, at: int = -1) -> Vals:
         """A name of an enclosing function, of the module, or a builtin."""
-        scope = frame.closure
+        scope, inner = frame.closure, frame
         while scope is not None:
             if name in scope.flow.everything and name not in scope.flow.outer:
-                return self._closed_over(scope, name)
-            scope = scope.closure
+                return self._closed_over(scope, name, inner)
+            scope, inner = scope.closure, scope
         module = self.module_frame(frame.path)
         if name in module.flow.everything and frame is not module:
             return self._all(module, module.flow.final(name)) + self._set_as_global(
@@ -406,7 +406,13 @@ class Evaluator:
             found.extend(in_process(v) for v in self._all(frame, assigned))
         return tuple(found)
 
-    def _closed_over(self, scope: Frame, name: str) -> Vals:
+    def _closed_over(self, scope: Frame, name: str, inner: Frame) -> Vals:
+        """A name of the enclosing function: as it stands where the inner one is made, if nothing changes it later."""
+        if isinstance(inner.owner, FunctionRef):
+            made = self.program.function(inner.owner).at
+            reaching = scope.flow.reaching(name, made)
+            if reaching and all(d.at <= made for d in scope.flow.everything[name]):
+                return self._all(scope, reaching)
         final = scope.flow.final(name)
         if len(final) == 1 and final[0].kind in (
             "attribute",

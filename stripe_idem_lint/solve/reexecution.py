@@ -557,6 +557,9 @@ class Climber:
         for expr, _ in step.stmt.items:
             for val in self.ev.values(frame, expr):
                 for name in self._iterated_names(val):
+                    edge = self.ev.catalog.edge(name)
+                    if edge is not None and edge.raises:
+                        found = replace(found, raises=(*found.raises, *edge.raises))
                     for model in self.ev.catalog.enters(name):
                         args = self._made_with(val)
                         again = self.callers._enabled(
