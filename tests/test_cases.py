@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from casepage import Label, Miss, Page, Program, Section, read_pages
+from casepage import Label, Miss, Page, PageError, Program, Section, read_page, read_pages
 from stripe_idem_lint.cli import cli
 
 PAGES = read_pages(Path(__file__).parent / "cases")
@@ -90,3 +90,71 @@ def _difference(program: Program, expected: Iterable[Label], got: Iterable[Label
         )
 
     return f"{program.name}\n  expected{lines(expected)}\n  got{lines(got)}"
+
+
+PAGE = """\
+# A page
+
+## Must stay silent
+
+### Quiet
+
+Nothing runs again.
+
+```python
+charge()
+```
+
+## Must be found
+
+### Loud
+
+Two files, three marks.
+
+```python path=a/b.py
+first()  # expect: SIL101 error, SIL201 warning
+second()
+```
+
+```python
+third()  # missed: SIL301
+```
+"""
+
+
+def _page(folder: Path, text: str) -> Page:
+    file = folder / "SIL101.md"
+    file.write_text(text, encoding="utf-8")
+    return read_page(file)
+
+
+def test_marks_are_read_and_cut_off(tmp_path: Path) -> None:
+    quiet, loud = _page(tmp_path, PAGE).programs
+
+    assert dict(quiet.files) == {"app.py": "charge()\n"}
+    assert dict(loud.files) == {"a/b.py": "first()\nsecond()\n", "app.py": "third()\n"}
+    assert loud.expected == {
+        Label("a/b.py", 1, "SIL101", "error"),
+        Label("a/b.py", 1, "SIL201", "warning"),
+    }
+    assert loud.missed == {Miss("app.py", 1, "SIL301")}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("charge()", "charge()  # expect: SIL101 error", "SIL101.md:5: "),
+        ("SIL101 error,", "SIL101 fatal,", "SIL101.md:20: "),
+        ("# expect: ", "# expects ", "SIL101.md:20: "),
+        ("## Must stay silent", "## Must be found", "SIL101.md:3: "),
+        ("### Loud", "### Quiet", "SIL101.md:15: "),
+        ("third()  # missed: SIL301\n```\n", "third()\n", "SIL101.md:24: "),
+        ("path=a/b.py", "path=app.py", "SIL101.md:24: "),
+    ],
+)
+def test_a_page_that_breaks_the_format_is_an_error_with_its_place(
+    tmp_path: Path, old: str, new: str, where: str
+) -> None:
+    with pytest.raises(PageError) as error:
+        _page(tmp_path, PAGE.replace(old, new, 1))
+    assert str(error.value).startswith(where)
