@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from functools import lru_cache
 
@@ -20,8 +21,11 @@ def mentions_service(data: bytes) -> bool:
     """Whether the file may hold a Stripe call.
 
     Looks for `stripe` in any case, alone or inside a longer word (`StripeClient`, `STRIPE_KEY`,
-    `api.stripe.com`), but not for `striped`.
+    `api.stripe.com`), but not for `striped`. Python cannot read UTF-16, but such a file is worth
+    opening, so that it is reported.
     """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = data.replace(b"\0", b"")
     return _STRIPE.search(data) is not None
 
 

@@ -39,6 +39,8 @@ def test_a_word_is_a_whole_identifier(data: bytes, expected: bool) -> None:
         (b"striped", False),
         (b"Striped rows, strip(e)", False),
         (b"striped stripe", True),
+        ("import stripe".encode("utf-16"), True),
+        ("import strip".encode("utf-16"), False),
         (b"", False),
     ],
 )
