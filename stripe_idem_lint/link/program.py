@@ -213,6 +213,11 @@ class Program:
             self._mentions[word] = tuple(found)
         return self._mentions[word]
 
+    def holds(self, path: str, needles: Sequence[str]) -> bool:
+        """The file's bytes hold one of the texts."""
+        data = self._read(path)
+        return any(needle.encode() in data for needle in needles)
+
     def mentioning_bytes(self, needles: Sequence[bytes]) -> tuple[str, ...]:
         """Files that hold one of `needles` anywhere, letters compared without case."""
         pattern = re.compile(b"|".join(re.escape(needle) for needle in needles), re.IGNORECASE)

@@ -376,7 +376,8 @@ class Evaluator:
 
     def _outer(self, frame: Frame, name: str, at: int = -1) -> Vals:
         """A name of an enclosing function, of the module, or a builtin."""
-        scope, inner = frame.closure, frame
+        inner: Frame = frame
+        scope = frame.closure
         while scope is not None:
             if name in scope.flow.everything and name not in scope.flow.outer:
                 return self._closed_over(scope, name, inner)
@@ -498,7 +499,7 @@ class Evaluator:
                 base = self._all(frame, d.base)
                 if d.kind == "present":
                     return present(base)
-                return (Val(Known(None), frame, d.at),)
+                return missing(base)
             case (
                 "item"
                 | "attribute"
@@ -1101,7 +1102,7 @@ class Evaluator:
         if change.kind == "present":
             return present(base)
         if change.kind == "missing":
-            return (Val(Known(None), what.frame, change.at),)
+            return missing(base)
         return self._stored(what, self.resolve(Lazy(what.frame, change.value, change.path)))
 
     def _access_item_change(self, what: Changed, base: Vals, step: str) -> Vals:
@@ -1798,13 +1799,26 @@ def present(vals: Vals) -> Vals:
     return tuple(Val(v.what, v.frame, v.at, v.needs, True) for v in vals if not is_missing(v))
 
 
-def never_missing(val: Val) -> bool:
-    """Certainly there."""
-    return (
-        val.sure
-        or isinstance(val.what, Born)
-        or (isinstance(val.what, Known) and not is_missing(val))
+def missing(vals: Vals) -> Vals:
+    """The alternatives that are left once the value has been shown to be missing."""
+    return tuple(
+        v for v in vals if not never_missing(v) and not isinstance(v.what, Text | Instance)
     )
+
+
+def never_missing(val: Val) -> bool:
+    """Certainly there, and not empty."""
+    match val.what:
+        case Known():
+            return val.sure or not is_missing(val)
+        case Table(entries):
+            return val.sure or any(key is not None for key, _ in entries)
+        case Row(items):
+            return val.sure or any(not star for _, star in items)
+        case Born():
+            return True
+        case _:
+            return val.sure
 
 
 def absent(frame: Frame, at: int) -> Val:

@@ -532,10 +532,31 @@ def find_sites(ev: Evaluator, path: str) -> list[Site]:
         for call in calls_in(body):
             hop = Hop(path, owner, call.at)
             ev.refuel()
-            for sink in sink_calls(ev, frame, call):
+            sinks = list(sink_calls(ev, frame, call))
+            for sink in sinks or _addressed_by_callers(ev, frame, call):
                 found.append(Site((hop,), call, sink.name, (path, sink.at)))
             found.extend(_inside_helpers(ev, frame, call, (hop,), 0))
     return _unique(found)
+
+
+def _addressed_by_callers(ev: Evaluator, frame: Frame, call: ir.Call) -> Iterator[SinkCall]:
+    """A raw request whose address callers hand in, in a file that names the service: each way to it decides."""
+    if not isinstance(call.func, ir.Attr) or call.func.name not in ev.verbs:
+        return
+    args = ev.arguments(frame, call.args)
+    for callee in callees(ev, frame, call):
+        what = callee.what
+        client = ev.catalog.http_call(what.name) if isinstance(what, External) else None
+        if (
+            client is None
+            or not isinstance(what, External)
+            or not _posts(ev, what.name, client, args)
+        ):
+            continue
+        starts = [text for text in _addresses(ev, what, client, args) if text.startswith("{}")]
+        if starts and ev.program.holds(frame.path, ev.catalog.service.hosts):
+            yield SinkCall("POST {}", None, args, call.at, client, what.of)
+            return
 
 
 def _unique(found: list[Site]) -> list[Site]:
