@@ -46,20 +46,26 @@ PINS: Mapping[str, str] = {
     "company-pinax-stripe": "4.4.1",
     "dj-stripe": "2.11.0",
     "django-oscar-stripe-sca": "0.8.2",
+    "django-payments": "4.1.0",
     "django-ship": "0.4.0",
     "django-stripe-billing": "0.1.4",
     "django-stripe-marketplace": "0.1.0",
+    "django-stripe-plisio": "0.5.1",
     "djangoldp-stripe": "1.0.0",
+    "djaodjin-saas": "1.3.1",
+    "drf-stripe-subscription": "1.2.2",
     "effaced-stripe": "0.1.0",
     "fancy-stripe": "0.3.5",
     "flask-headless-payments": "0.2.31",
     "frasco": "4.2.1",
     "gringotts-api": "0.4.0",
+    "iflow-mcp-atharvagupta2003-mcp-stripe": "0.1.5",
     "karni-payments": "0.4.0",
     "leadgen-pro": "3.1.3",
     "msaas-billing": "1.0.0",
     "node-wire-stripe": "1.1.0",
     "plutus-agent": "1.1.0",
+    "pretix": "2026.8.0",
     "python-getpaid-stripe": "0.2.1",
     "rodrigo0000-fastapi-core-services": "1.0.2",
     "simple-module-billing": "0.0.13",
@@ -70,6 +76,7 @@ PINS: Mapping[str, str] = {
     "swarmauri-billing-stripe": "0.11.0.dev2",
     "tai42-tools-stripe": "3.0.6",
     "tarxemo-django-stripe": "0.1.4",
+    "tendenci": "16.30",
     "trytond-account-payment-stripe": "8.2.0",
     "ulfblk-billing": "0.1.0",
     "university-payments": "0.1.1",
@@ -120,7 +127,8 @@ class Outcome:
 def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
     names = options.only or list(PINS)
-    console = Console()
+    # A file has no width; a table cut to eighty columns cannot be read.
+    console = Console(width=None if sys.stdout.isatty() else 130)
     outcomes = []
     for name in names:
         with console.status(f"{name} {PINS[name]}"):
@@ -129,13 +137,13 @@ def main(arguments: Sequence[str]) -> int:
     console.print(_table(outcomes))
     if options.findings:
         for each in findings:
-            console.print(f"{each.place} {each.severity}: {each.message}", markup=False)
+            console.out(f"{each.place} {each.severity}: {each.message}", highlight=False)
     if options.json:
         text = json.dumps([asdict(outcome) for outcome in outcomes], indent=2)
         options.json.write_text(text + "\n", encoding="utf-8")
     complaints = [*_failures(outcomes), *judge(findings, verdicts(VERDICTS), set(names))]
     for complaint in complaints:
-        console.print(complaint, markup=False)
+        console.out(complaint, highlight=False)
     return 1 if complaints else 0
 
 
@@ -269,8 +277,8 @@ def _failures(outcomes: Iterable[Outcome]) -> Iterator[str]:
 
 def _table(outcomes: Sequence[Outcome]) -> Table:
     table = Table(title="Released packages that talk to Stripe", show_footer=len(outcomes) > 1)
-    table.add_column("package", "total")
-    table.add_column("version")
+    table.add_column("package", "total", no_wrap=True)
+    table.add_column("version", no_wrap=True)
     for title, value in (
         ("files", sum(each.files for each in outcomes)),
         ("lines", sum(each.lines for each in outcomes)),

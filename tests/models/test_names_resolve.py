@@ -171,7 +171,10 @@ def _package(name: str, file: ModelFile) -> str:
 def _installed(package: str) -> bool:
     try:
         return hasattr(builtins, package) or find_spec(package) is not None
-    except ImportError:
+    except ValueError:
+        # A module that replaced itself when it was imported has no specification any more.
+        return True
+    except Exception:  # noqa: BLE001 - packages above it are imported, without their settings
         return False
 
 
@@ -182,7 +185,10 @@ def _exists(name: str) -> bool:
     parts = name.split(".")
     found, rest = _import(parts)
     for number, part in enumerate(rest):
-        inner = getattr(found, part, MISSING)
+        try:
+            inner = getattr(found, part, MISSING)
+        except Exception:  # noqa: BLE001 - whatever a lazy object raises for want of its settings
+            return True
         if inner is MISSING or isinstance(inner, property):
             # `Customer.sources.create`: only an instance has the attribute in the middle.
             return isclass(found) and (inner is not MISSING or number < len(rest) - 1)
@@ -193,8 +199,8 @@ def _exists(name: str) -> bool:
 def _import(parts: list[str]) -> tuple[Any, list[str]]:
     """The innermost module of a name, and what stands behind it.
 
-    A module that is there and cannot be imported, for want of an optional dependency, answers for
-    all names in it.
+    A module that is there and cannot be imported, for want of an optional dependency or of settings,
+    answers for all names in it.
     """
     for cut in range(len(parts), 0, -1):
         module = ".".join(parts[:cut])
@@ -202,7 +208,7 @@ def _import(parts: list[str]) -> tuple[Any, list[str]]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return import_module(module), parts[cut:]
-        except ImportError:
+        except Exception:  # noqa: BLE001 - whatever a library raises for want of its settings
             if _installed(module):
                 return None, []
     return None, parts
