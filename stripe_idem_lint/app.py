@@ -11,23 +11,24 @@ from pathlib import Path
 from stripe_idem_lint.core.config import Settings, check_codes
 from stripe_idem_lint.core.errors import ConfigError, LintError
 from stripe_idem_lint.core.finding import Finding, Severity
-from stripe_idem_lint.core.problem import Problem
+from stripe_idem_lint.core.problem import NOT_ANALYSED, NOTICES, Problem
 from stripe_idem_lint.core.span import Place, Span
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.judge.findings import findings_of, places_of
 from stripe_idem_lint.judge.pack import packs
 from stripe_idem_lint.judge.pack import rules as all_rules
-from stripe_idem_lint.judge.pragmas import UNKNOWN, UNUSED, silence
+from stripe_idem_lint.judge.pragmas import silence
 from stripe_idem_lint.judge.rule import Rule
 from stripe_idem_lint.judge.run import Judgement, judge
 from stripe_idem_lint.link.program import Program, Unit
 from stripe_idem_lint.models.catalog import Catalog, load_catalog
-from stripe_idem_lint.report.base import AuditRow, NotAnalysed, Report, RuleInfo
+from stripe_idem_lint.report.base import AuditRow, Report, RuleInfo, notice_rules
 from stripe_idem_lint.solve.facts import CallFact, Facts, solve
 from stripe_idem_lint.source.discover import discover
 from stripe_idem_lint.source.files import Discovered
 from stripe_idem_lint.source.pragma import Pragma, pragmas
 from stripe_idem_lint.source.scan import mentions_service
+from stripe_idem_lint.source.text import lines_of
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, how much of it is done, and how much there is."""
@@ -41,15 +42,20 @@ def check(paths: Sequence[str], settings: Settings, progress: Progress | None = 
     """
     run = _Run(paths, settings, progress)
     judgements = judge(run.facts, run.rules)
-    findings = silence(
-        findings_of(judgements, run.locate_all(places_of(judgements))), run.pragmas, run.known_codes
+    found = findings_of(judgements, run.locate_all(places_of(judgements)))
+    active = frozenset(rule.code for rule in run.rules)
+    findings = tuple(
+        finding
+        for finding in silence(found, run.pragmas, run.known_codes, active)
+        if finding.code in active or settings.selects(finding.code)
     )
     return run.report(findings, judgements)
 
 
 def rules(settings: Settings) -> tuple[RuleInfo, ...]:
-    """All rules, whether they run by default or not."""
-    return tuple(RuleInfo(r.code, r.name, r.summary, r.default, r.page) for r in all_rules())
+    """All rules, whether they run by default or not, and the linter's own codes."""
+    found = (RuleInfo(r.code, r.name, r.summary, r.default, r.page) for r in all_rules())
+    return (*found, *notice_rules())
 
 
 def explain(code: str) -> RuleInfo:
@@ -58,9 +64,9 @@ def explain(code: str) -> RuleInfo:
     Raises:
         ConfigError: There is no such rule.
     """
-    for rule in all_rules():
+    for rule in rules(Settings()):
         if code.upper() == rule.code or code.lower() == rule.name:
-            return RuleInfo(rule.code, rule.name, rule.summary, rule.default, rule.page)
+            return rule
     raise ConfigError(
         "command line", "CODE", f"no rule {code!r}; `stripe-idem-lint rules` lists them"
     )
@@ -153,7 +159,7 @@ class _Run:
 
     @property
     def known_codes(self) -> frozenset[str]:
-        return frozenset({*(rule.code for rule in all_rules()), "SIL900", UNUSED, UNKNOWN})
+        return frozenset({*(rule.code for rule in all_rules()), *(n.code for n in NOTICES)})
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -255,15 +261,10 @@ class _Run:
             **counts,
         }
         shown = {span.path for f in findings for span in (f.span, *(step.span for step in f.trace))}
-        sources = {
-            path: tuple(self.read(path).decode("utf-8", "replace").splitlines())
-            for path in sorted(shown)
-        }
+        sources = {path: lines_of(self.read(path)) for path in sorted(shown)}
         effects = {f.fingerprint: j.call.effect for f, j in _paired(findings, judgements)}
-        problems = sorted(
-            {NotAnalysed(p.path, p.line, p.column, p.reason) for p in self.problems},
-            key=lambda p: (p.path, p.line, p.reason),
-        )
+        reported = self.problems if self.settings.selects(NOT_ANALYSED.code) else ()
+        problems = sorted(set(reported))
         infos = tuple(RuleInfo(r.code, r.name, r.summary, r.default, r.page) for r in self.rules)
         return Report(
             findings, tuple(problems), self.facts.unknown, summary, infos, sources, effects

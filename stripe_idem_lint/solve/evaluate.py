@@ -381,7 +381,7 @@ class Evaluator:
         while scope is not None:
             if name in scope.flow.everything and name not in scope.flow.outer:
                 return self._closed_over(scope, name, inner)
-            scope, inner = scope.closure, scope
+            inner, scope = scope, scope.closure
         module = self.module_frame(frame.path)
         if name in module.flow.everything and frame is not module:
             return self._all(module, module.flow.final(name)) + self._set_as_global(
