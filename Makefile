@@ -108,7 +108,7 @@ $(WHEEL_VENV)/.installed: dist/.built
 	@test -x $(WHEEL_BIN)/python || $(PYTHON) -m venv $(WHEEL_VENV)
 	@$(WHEEL_BIN)/python $(PIP) install --upgrade pip
 	@wheel=$$(echo dist/*.whl); \
-		$(WHEEL_BIN)/python $(PIP) install --group tests "$$wheel[pytest]" && \
+		$(WHEEL_BIN)/python $(PIP) install --group tests --group libraries "$$wheel[pytest]" && \
 		$(WHEEL_BIN)/python $(PIP) install --force-reinstall --no-deps "$$wheel"
 	@touch $@
 

@@ -81,8 +81,10 @@ def test_the_command_and_the_module_are_the_same_program() -> None:
 
 def test_a_bare_pytest_starts_with_warnings_as_errors(tmp_path: Path) -> None:
     (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
+    # pytest-asyncio warns of an option unset, which is not our business.
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:asyncio"]
     run = subprocess.run(
-        [sys.executable, "-P", "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        [sys.executable, "-P", "-W", "error", "-m", "pytest", *options],
         cwd=tmp_path,
         capture_output=True,
         text=True,
