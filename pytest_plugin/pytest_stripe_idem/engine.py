@@ -61,7 +61,7 @@ class Gate:
     hold a lock of its own.
     """
 
-    LIMIT = 2.0
+    LIMIT = 0.5
 
     def __init__(self, workers: int) -> None:
         self._workers = workers

@@ -7,6 +7,7 @@ timeline.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER_HELP)
     config.pluginmanager.register(Reporter(config), "stripe-idem-reporter")
     patches.install()
+    if "STRIPE_IDEM_PORT" in os.environ:
+        from pytest_stripe_idem.transports import children
+
+        config.add_cleanup(children.leave())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -163,6 +168,7 @@ class Reporter:
         self._config = config
         self._stories: list[dict[str, Any]] = []
         self._refused: list[str] = []
+        self._before = len(_refused_here())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         story = getattr(report, "stripe_idem", None)
@@ -174,14 +180,14 @@ class Reporter:
         """A worker of pytest-xdist tells the controller what it refused."""
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
-            output["stripe_idem_refused"] = _refused_here()
+            output["stripe_idem_refused"] = _refused_here()[self._before :]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         self._refused += getattr(node, "workeroutput", {}).get("stripe_idem_refused", [])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        refused = [*self._refused, *_refused_here()]
+        refused = [*self._refused, *_refused_here()[self._before :]]
         paths = self._config.getoption("stripe_idem_report")
         if not (self._stories or refused or paths):
             return

@@ -32,6 +32,7 @@ def reached(port: int, *, sdk_retries: bool = False) -> Iterator[None]:
         sdk_retries: Leave the SDK's own retries on in them.
     """
     global _port
+    outer = _port
     before = {name: os.environ.get(name) for name in (PORT, SDK_RETRIES, "PYTHONPATH")}
     paths = [SITE, *filter(None, [before["PYTHONPATH"]])]
     os.environ[PORT] = str(port)
@@ -42,7 +43,7 @@ def reached(port: int, *, sdk_retries: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        _port = None
+        _port = outer
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -56,6 +57,21 @@ def join(port: int) -> None:
     patches.install()
     switch.forward = Forward(port)
     name_run(os.environ.get(RUN, ""))
+
+
+def leave() -> Callable[[], None]:
+    """Called by a pytest that runs inside a test of another: it has fakes of its own.
+
+    What is returned brings back what was before.
+    """
+    forward, port = switch.forward, os.environ.pop(PORT)
+    switch.forward = None
+
+    def come_back() -> None:
+        switch.forward = forward
+        os.environ[PORT] = port
+
+    return come_back
 
 
 def _prepare(module: ModuleType) -> Callable[[], None]:

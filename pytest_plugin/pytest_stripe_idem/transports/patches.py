@@ -56,11 +56,13 @@ class Patches:
         self._plans, self._wraps = plans, wraps
         self._placed: list[Patch] = []
         self._undo: list[Callable[[], None]] = []
+        self._wanted = 0
         self._finder = _Finder(set(plans) | set(wraps), self._imported)
 
     def install(self) -> None:
-        """Patches what is imported and waits for the rest. Does nothing the second time."""
-        if self._finder in sys.meta_path:
+        """Patches what is imported and waits for the rest; once, however often it is called."""
+        self._wanted += 1
+        if self._wanted > 1:
             return
         sys.meta_path.insert(0, self._finder)
         for name in sorted(self._finder.names):
@@ -74,9 +76,11 @@ class Patches:
         self._finder.names.add(name)
 
     def uninstall(self) -> None:
-        """Takes everything away again."""
-        if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)
+        """Takes everything away again, when nobody wants it any more."""
+        self._wanted -= 1
+        if self._wanted > 0:
+            return
+        sys.meta_path.remove(self._finder)
         while self._undo:
             self._undo.pop()()
         self._placed.clear()

@@ -45,7 +45,8 @@ def _asynchronous() -> bool:
     for _ in range(_DEPTH):
         if frame is None:
             return False
-        if frame.f_code.co_name in {"resolve", "aresolve"}:
+        # Routes have a method `resolve` of their own, in another file.
+        if frame.f_code.co_filename.endswith("router.py") and "resolve" in frame.f_code.co_name:
             return frame.f_code.co_name == "aresolve"
         frame = frame.f_back
     return False
