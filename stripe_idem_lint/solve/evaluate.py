@@ -231,6 +231,9 @@ class Evaluator:
                 )
             case ir.Comprehension(_, "dict") if (filtered := _filtered(expr)) is not None:
                 return self.values(frame, filtered)
+            case ir.Comprehension(_, "dict") if (pairs := _spelled_out(expr)) is not None:
+                made = tuple((Lazy(frame, key), Lazy(frame, value)) for key, value in pairs)
+                return (Val(Table(made), frame, at),)
             case ir.Comprehension(_, "dict", key, element, _):
                 entry = (Lazy(frame, key) if key is not None else None, Lazy(frame, element))
                 return (Val(Table((entry,)), frame, at),)
@@ -1943,6 +1946,28 @@ def _filtered(expr: ir.Comprehension) -> ir.Expr | None:
             ),),
         ) if (key, value) == (first, second):  # fmt: skip
             return base
+        case _:
+            return None
+
+
+def _spelled_out(expr: ir.Comprehension) -> list[tuple[ir.Expr, ir.Expr]] | None:
+    """The entries of `{k: v for k, v in (("a", x), ("b", y)) if …}`."""
+    match expr:
+        case ir.Comprehension(
+            _, "dict", ir.Name(id=key), ir.Name(id=value),
+            (ir.Clause(
+                ir.Sequence(_, _, (ir.Arg(ir.Name(id=first)), ir.Arg(ir.Name(id=second)))),
+                ir.Sequence(_, _, items),
+            ),),
+        ) if (key, value) == (first, second):  # fmt: skip
+            pairs = [
+                i.value.items
+                for i in items
+                if isinstance(i.value, ir.Sequence) and len(i.value.items) == 2
+            ]
+            return (
+                [(one.value, two.value) for one, two in pairs] if len(pairs) == len(items) else None
+            )
         case _:
             return None
 

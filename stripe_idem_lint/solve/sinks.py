@@ -413,7 +413,7 @@ def key_of(ev: Evaluator, sink: SinkCall) -> KeyArgument:
     if sink.model.style == "service":
         params, options = _service_arguments(ev, sink)
         inside = _entry(ev, params, name)
-        if inside and not all(isinstance(v.what, Hole | Unknown) for v in inside):
+        if inside and not any(isinstance(v.what, Hole | Unknown) or is_absent(v) for v in inside):
             return KeyArgument(
                 (),
                 False,
