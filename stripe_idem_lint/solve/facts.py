@@ -186,6 +186,7 @@ class _Solver:
         self._executed = {canonical(n) for n in service.executed}
         self._refused = {canonical(n) for n in service.refused}
         self._keys: set[str] = set()
+        self._texts: set[str] = set()
         self._libraries = {root for file in ev.catalog.files for root in file.library.imports} | {
             "builtins"
         }
@@ -210,8 +211,10 @@ class _Solver:
             name = sink.name if len(chains) == 1 or "{}" not in sink.name else name
             effects.append(effect_of(self.ev, sink))
             key = key_of(self.ev, sink)
-            self._keys = {s.hole.name for s in sources(self.ev, key.values) if s.hole is not None}
+            parts = sources(self.ev, key.values)
+            self._keys = {s.hole.name for s in parts if s.hole is not None}
             self._keys |= {param for _, param, _ in self._key_parameters(chain)}
+            self._texts = {s.text for s in parts if s.kind == "unknown"}
             reached = self._branch(frames[0], site)
             if not all(self._possible(n, 0, None if key.given else chain) for n in reached):
                 continue
@@ -354,7 +357,8 @@ class _Solver:
     def _possible(self, need: Condition, depth: int, standing: Chain | None) -> bool:
         """The condition may hold: what it asks for may be missing.
 
-        With `standing`, a wrapper's default that no visible caller of this chain leaves standing does not count.
+        With `standing`, a wrapper's default that no visible caller of this chain leaves standing does not count, nor that a
+        stored value which the key is made of might be empty.
         """
         if depth > 6:
             return True
@@ -372,6 +376,8 @@ class _Solver:
             if standing is not None and hole is not None and self._whole(hole):
                 if self._left_out(source, standing):
                     return True
+                continue
+            if standing is not None and source.kind == "unknown" and source.text in self._texts:
                 continue
             if source.kind in ("missing", "unknown"):
                 return True
