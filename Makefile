@@ -17,7 +17,7 @@ WHEEL_BIN := $(WHEEL_VENV)/bin
 PIP := -m pip --quiet --disable-pip-version-check
 
 # A generator that can tell whether what it wrote is current (`--check`) is named here.
-GENERATORS := $(wildcard tools/generate_docs.py)
+GENERATORS := $(wildcard tools/generate_docs.py tools/generate_assumptions.py)
 
 # Folders too: one that loses a file is newer than the wheel.
 SOURCES := $(shell find stripe_idem_lint rules pytest_plugin -name __pycache__ -prune -o -print)
