@@ -377,7 +377,8 @@ class _Solver:
                 if self._left_out(source, standing):
                     return True
                 continue
-            if standing is not None and source.kind == "unknown" and source.text in self._texts:
+            told = source.text in self._texts or self._fills_default(need)
+            if standing is not None and source.kind == "unknown" and told:
                 continue
             if source.kind in ("missing", "unknown"):
                 return True
