@@ -24,11 +24,7 @@ from pytest_stripe_idem.transports.install import patches
 from pytest_stripe_idem.transports.loopback import Loopback
 from pytest_stripe_idem.transports.switch import switch
 
-# The SDK's own calls into httpx.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Use 'content=<...>'"),
-    pytest.mark.filterwarnings("ignore:`verify=<str>`"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>'")
 
 CHARGE = {"amount": 4900, "currency": "usd", "source": "tok_visa"}
 
