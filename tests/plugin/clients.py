@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from plugin.sending import SECRET, encoded
@@ -87,6 +88,7 @@ class Client:
         timeout: Exceptions for a response that never came.
         reset: Exceptions for a connection that broke.
         any_key: It sends whatever key it is given (the SDK does not).
+        v2: It can send JSON bodies.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Client:
     timeout: Callable[[], tuple[type[BaseException], ...]]
     reset: Callable[[], tuple[type[BaseException], ...]]
     any_key: bool = True
+    v2: bool = True
 
     @property
     def installed(self) -> bool:
@@ -245,8 +248,32 @@ def _stripe_client() -> Any:
 
 
 def _sdk(want: Wanted) -> Reply:
-    client = _stripe_client()
-    return _from_sdk(lambda: client.raw_request(*_raw(want)[0], **_raw(want)[1]))
+    import stripe
+
+    args, options = _raw(want)
+    if sdk_major() >= 11:
+        return _from_sdk(lambda: _stripe_client().raw_request(*args, **options))
+    params = dict(want.params) if want.method == "POST" else None
+    old: Any = stripe
+    if sdk_major() >= 8:
+        requestor = old._api_requestor._APIRequestor._global_instance()
+        sent = {name: options[name] for name in options.keys() - want.params.keys()}
+        body, status, headers = requestor.request_raw(
+            *args, params=params, options=sent, base_address="api", api_mode="V1"
+        )
+    else:
+        requestor = old.api_requestor.APIRequestor(key=options["api_key"])
+        body, status, headers, _ = requestor.request_raw(*args, params, dict(want.headers))
+    spelled = body.encode() if isinstance(body, str) else body
+    return Reply(status, _lower(headers), spelled)
+
+
+def sdk_major() -> int:
+    """The installed SDK's major version; 0 where there is none."""
+    try:
+        return int(version("stripe").partition(".")[0])
+    except PackageNotFoundError:
+        return 0
 
 
 def _sdk_async(want: Wanted) -> Reply:
@@ -287,7 +314,8 @@ def _from_sdk(call: Callable[[], Any]) -> Reply:
 def _sdk_errors(name: str) -> tuple[type[BaseException], ...]:
     import stripe
 
-    return (stripe.APIConnectionError,)
+    errors: Any = stripe if sdk_major() >= 8 else stripe.error
+    return (errors.APIConnectionError,)
 
 
 def _forked(want: Wanted) -> Reply:
@@ -366,14 +394,18 @@ def _client(
     send: Send,
     errors: Callable[[str], tuple[type[BaseException], ...]],
     any_key: bool = True,
+    v2: bool = True,
 ) -> Client:
-    return Client(name, needs, send, lambda: errors("timeout"), lambda: errors("reset"), any_key)
+    return Client(
+        name, needs, send, lambda: errors("timeout"), lambda: errors("reset"), any_key, v2
+    )
 
 
 def _all() -> tuple[Client, ...]:
     httpx, httpx_async = _httpx_like("httpx")
     httpx2, httpx2_async = _httpx_like("httpx2")
     sdk_async = ("stripe", "httpx", "anyio")
+    recent = sdk_major() >= 11
     return (
         _client("requests", ("requests",), _requests, _requests_errors),
         _client("urllib3", ("urllib3",), _urllib3, _urllib3_errors),
@@ -384,8 +416,8 @@ def _all() -> tuple[Client, ...]:
         _client("aiohttp", ("aiohttp",), _aiohttp, _aiohttp_errors),
         _client("urllib", (), _urllib, _socket_errors),
         _client("http.client", (), _http_client, _socket_errors),
-        _client("stripe", ("stripe", "requests"), _sdk, _sdk_errors, any_key=False),
-        _client("stripe async", sdk_async, _sdk_async, _sdk_errors, any_key=False),
+        _client("stripe", ("stripe", "requests"), _sdk, _sdk_errors, False, sdk_major() >= 11),
+        *([_client("stripe async", sdk_async, _sdk_async, _sdk_errors, False)] if recent else []),
         _client("forked child", (), _forked, _socket_errors),
         _client("other program", (), _other_program, _socket_errors),
     )

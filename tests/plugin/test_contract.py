@@ -27,8 +27,11 @@ from pytest_stripe_idem.transports.install import patches
 from pytest_stripe_idem.transports.loopback import Loopback
 from pytest_stripe_idem.transports.switch import switch
 
-# The SDK's own call into httpx.
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>'")
+# The SDK's own calls into httpx.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Use 'content=<...>'"),
+    pytest.mark.filterwarnings("ignore:`verify=<str>`"),
+]
 
 CHARGE = {"amount": 4900, "currency": "usd", "source": "tok_visa"}
 NAMES = [*(client.name for client in CLIENTS), "loopback"]
@@ -62,6 +65,11 @@ class Wire:
 
     def charge(self, key: str | None = "k", **more: Any) -> Reply:
         return self.send("POST", "/v1/charges", {**CHARGE, **more}, key)
+
+    def need_v2(self) -> None:
+        """The SDK sends v2 requests from 11.0 on."""
+        if not self.client.v2:
+            pytest.skip("this version of the SDK knows no v2")
 
     @property
     def charges(self) -> int:
@@ -236,6 +244,7 @@ def test_events_name_the_request_and_a_replay_adds_none(wire: Wire) -> None:
 
 
 def test_v2_replays_the_present_and_executes_failures_again(wire: Wire) -> None:
+    wire.need_v2()
     path = "/v2/core/accounts"
     made = wire.send("POST", path, {"display_name": "A"}, "k").json()
     wire.send("POST", f"{path}/{made['id']}", {"display_name": "B"}, "other")
@@ -248,6 +257,7 @@ def test_v2_replays_the_present_and_executes_failures_again(wire: Wire) -> None:
 
 
 def test_a_v2_delete_is_keyed(wire: Wire) -> None:
+    wire.need_v2()
     sent = {
         "enabled_events": ["v1.charge.succeeded"],
         "event_payload": "thin",

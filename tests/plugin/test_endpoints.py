@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plugin.clients import sdk_major
 from plugin.sending import Desk
 from pytest_stripe_idem.core import catalog, resources
 from pytest_stripe_idem.core.catalog import Endpoint
@@ -195,6 +196,21 @@ def test_every_post_endpoint_answers_with_its_object(endpoint: Endpoint) -> None
     fields = set(catalog.fields(endpoint.made))
     assert fields <= set(body), fields - set(body)
     assert desk.send("POST", path, sample(endpoint), key="k").status == 200
+
+
+@pytest.mark.skipif(sdk_major() < 16, reason="the endpoints are those of the SDK's version 16")
+@pytest.mark.parametrize(
+    "endpoint", [each for each in LISTED if each.made], ids=lambda each: each.path
+)
+def test_the_answer_becomes_the_class_of_the_newest_sdk(endpoint: Endpoint) -> None:
+    import stripe
+
+    desk = Desk()
+    answer = desk.send("POST", seeded(desk, endpoint), sample(endpoint))
+    client: Any = stripe.StripeClient("sk_test_1")
+    made = client.deserialize(answer.json(), api_mode=endpoint.api.upper())
+    assert endpoint.made == type(made).OBJECT_NAME
+    assert made.object == endpoint.made
 
 
 # Guarded by a state that the generic resource does not keep: nothing moves in the ledger there.

@@ -346,7 +346,7 @@ def test_webhook(fake_stripe):
     hook = fake_stripe.webhook("payment_intent.succeeded", secret="whsec_1")
     event = stripe.Webhook.construct_event(hook.payload, hook.signature, "whsec_1")
     assert event.data.object.id == "pi_1"
-    assert event.request.idempotency_key == "k"
+    assert event["request"]["idempotency_key"] == "k"
     assert len(fake_stripe.events("payment_intent.succeeded")) == 1
     with pytest.raises(stripe.SignatureVerificationError):
         stripe.Webhook.construct_event(hook.payload, hook.signature, "whsec_2")

@@ -15,7 +15,11 @@ from pytest_stripe_idem.transports.errors import ProcessKilled
 
 stripe = pytest.importorskip("stripe")
 
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>'")
+# The SDK's own calls into httpx.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Use 'content=<...>'"),
+    pytest.mark.filterwarnings("ignore:`verify=<str>`"),
+]
 
 PAY = {"amount": 4900, "currency": "usd", "customer": "cus_7", "confirm": True}
 

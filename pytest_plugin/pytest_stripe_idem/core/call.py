@@ -135,7 +135,7 @@ def plain(value: Any) -> Any:
             return {name: plain(each) for name, each in value.items()}
         case list():
             return [plain(each) for each in value]
-        case "true" | "false":
-            return value == "true"
+        case "true" | "false" | "True" | "False":
+            return value.lower() == "true"
         case _:
             return value

@@ -63,7 +63,7 @@ def _check_kind(param: Param, value: Any) -> None:
             raise _refused(f"Invalid integer: {value}", param.name, "parameter_invalid_integer")
         case "f" if not _matches(_DECIMAL, value):
             raise _refused(f"Invalid decimal: {value}", param.name, "parameter_invalid_decimal")
-        case "b" if value not in ("true", "false", True, False):
+        case "b" if str(value).lower() not in ("true", "false"):
             raise _refused(f"Invalid boolean: {value}", param.name, "parameter_invalid_boolean")
         case "s" if isinstance(value, dict | list):
             raise _refused(f"Invalid string: {param.name}", param.name, "parameter_invalid_string")
@@ -117,10 +117,10 @@ def _typed(kind: str, value: Any) -> Any:
         case "f":
             return float(value)
         case "b":
-            return value in ("true", True)
+            return str(value).lower() == "true"
         case "a":
             return [] if value == "" else value
-        case "x" if value in ("true", "false"):
-            return value == "true"
+        case "x" if str(value).lower() in ("true", "false"):
+            return str(value).lower() == "true"
         case _:
             return value

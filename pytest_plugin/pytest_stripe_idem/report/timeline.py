@@ -160,7 +160,7 @@ def consequence(found: Divergence) -> Iterable[str]:
 def _only_payable(done: Sequence[Exchange]) -> bool:
     """Payment intents that were not confirmed: made twice, not charged twice."""
     intents = all(each.call.endpoint == "/v1/payment_intents" for each in done)
-    return intents and not any(each.call.flat.get("confirm") == "true" for each in done)
+    return intents and not any(each.call.flat.get("confirm", "").lower() == "true" for each in done)
 
 
 def advice(found: Divergence) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Events: read only."""
+"""Events: read only; and the one that a destination is asked to send."""
 
 from __future__ import annotations
 
@@ -14,4 +14,24 @@ def retrieve(call: Call) -> Json:
     raise errors.not_found("event", call.ids[0])
 
 
-ROUTES = {"GET /v1/events/{}": retrieve}
+def ping(call: Call) -> Json:
+    """A v2 event that says its destination can be reached."""
+    destination = call.owned("v2.core.event_destination")
+    return call.world.add(
+        "v2.core.event",
+        call.now,
+        {
+            "type": "v2.core.event_destination.ping",
+            "related_object": {
+                "id": destination["id"],
+                "type": "v2.core.event_destination",
+                "url": f"/v2/core/event_destinations/{destination['id']}",
+            },
+        },
+    )
+
+
+ROUTES = {
+    "GET /v1/events/{}": retrieve,
+    "POST /v2/core/event_destinations/{}/ping": ping,
+}

@@ -251,7 +251,7 @@ def _confirmed(call: Call, intent: Json, off_session: bool | None = None) -> Jso
 
 
 def _truthy(value: Any) -> bool:
-    return value not in (None, False, "", "false")
+    return value not in (None, False, "", "false", "False")
 
 
 def _wait(intent: Json, action: str) -> Json:

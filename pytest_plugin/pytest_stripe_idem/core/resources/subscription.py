@@ -209,7 +209,7 @@ def _change_items(call: Call, subscription: Json, given: Json) -> None:
     found = next((each for each in rows if each["id"] == given.get("id")), None)
     if found is None:
         _add_item(call, subscription, given)
-    elif given.get("deleted") in ("true", True):
+    elif str(given.get("deleted")).lower() == "true":
         rows.remove(found)
         call.world.remove(found["id"])
     else:
