@@ -46,6 +46,7 @@ class Loopback:
         self.port: int = self._socket.getsockname()[1]
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
+        self._stopped = False
         self._thread = threading.Thread(
             target=self._accept, name="stripe-idem loopback", daemon=True
         )
@@ -61,6 +62,8 @@ class Loopback:
 
     def stop(self) -> None:
         """Closes everything at once; requests under way get no answer."""
+        with self._lock:
+            self._stopped = True
         # Closing alone does not wake a thread that waits in `accept`.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -80,6 +83,9 @@ class Loopback:
             except OSError:
                 return
             with self._lock:
+                if self._stopped:
+                    connection.close()
+                    return
                 self._open.add(connection)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
