@@ -237,14 +237,14 @@ def _parsed(
 
 
 ROW = re.compile(
-    r"^\| (?P<package>[\w.-]+) \| `(?P<path>[^`:]+):(?P<line>\d+)` \| (?P<code>SIL\d{3}) "
-    r"\| (?P<verdict>true|false alarm) \|",
+    r"^\| (?P<package>[\w.-]+) [\w.]+ \| `(?P<path>[^`:]+):(?P<line>\d+)` \| (?P<code>SIL\d{3}) "
+    r"\| (?P<verdict>true|false) \|",
     re.MULTILINE,
 )
 
 
 def verdicts(page: Path) -> dict[Place, str]:
-    """`true` or `false alarm` for each finding that was read by hand."""
+    """`true` or `false` for each finding that was read by hand."""
     if not page.exists():
         return {}
     return {
@@ -264,7 +264,7 @@ def judge(
     for place in sorted(known):
         if place.package in packages and place not in places:
             yield f"judged, but not found any more: {place}"
-    false_alarms = sum(places[place] for place in places if known.get(place) == "false alarm")
+    false_alarms = sum(places[place] for place in places if known.get(place) == "false")
     if false_alarms > TOLERATED * places.total():
         yield f"{false_alarms} of {places.total()} findings are false alarms"
 

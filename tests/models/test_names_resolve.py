@@ -32,6 +32,7 @@ GONE = frozenset(
         "djstripe.webhooks.handler_all",
         "flask.Blueprint.before_app_first_request",
         "flask.Flask.before_first_request",
+        "mcp.server.lowlevel.server.Server.call_tool",
         "neo4j.Session.read_transaction",
         "neo4j.Session.write_transaction",
         "rest_framework.decorators.detail_route",
