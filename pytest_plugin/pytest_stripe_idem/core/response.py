@@ -49,4 +49,4 @@ Outcome = StripeResponse | ConnectionBroken
 
 def encode(body: Any) -> bytes:
     """The bytes of a JSON body."""
-    return json.dumps(body, indent=2, ensure_ascii=False).encode("utf-8")
+    return json.dumps(body, ensure_ascii=False).encode("utf-8")

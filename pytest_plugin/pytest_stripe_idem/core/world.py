@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from pytest_stripe_idem.core import catalog
@@ -28,7 +29,7 @@ class World:
         self._ids, self._api_version = ids, api_version
         self._objects: dict[str, Json] = {}
         self._by_kind: dict[str, list[str]] = {}
-        self._events: list[Json] = []
+        self._events: list[str] = []
         self.singletons: dict[str, Json] = {}
         # What the bank says about a payment method, source or token, by id.
         self.cards: dict[str, TestCard] = {}
@@ -51,8 +52,9 @@ class World:
 
     def blank(self, kind: str, now: int) -> Json:
         """The fields of a class at their defaults."""
-        blank: Json = {}
-        for name, letter in catalog.fields(kind).items():
+        fixed, fresh = _prototype(kind)
+        blank = dict(fixed)
+        for name, letter in fresh:
             blank[name] = _default(letter, name)
         if kind.startswith("v2."):
             blank["created"] = _iso(now)
@@ -82,21 +84,21 @@ class World:
         if kind == "balance_transaction":
             yield from (dict(each) for each in reversed(list(self.ledger.entries())))
         elif kind == "event":
-            yield from reversed(self._events)
+            yield from (json.loads(each) for each in reversed(self._events))
         else:
             yield from (self._objects[id] for id in reversed(self._by_kind.get(kind, [])))
 
     def __len__(self) -> int:
         return len(self._objects)
 
-    def emit(self, name: str, about: Json, now: int, request: str | None, key: str | None) -> Json:
+    def emit(self, name: str, about: Json, now: int, request: str | None, key: str | None) -> None:
         """Records an event with a snapshot of its object."""
-        event = {
+        event: Json = {
             "id": self.new_id("event"),
             "object": "event",
             "api_version": self._api_version,
             "created": now,
-            "data": {"object": copy.deepcopy(about)},
+            "data": {"object": about},
             "livemode": self.live,
             "pending_webhooks": 1,
             "request": {"id": request, "idempotency_key": key},
@@ -104,12 +106,12 @@ class World:
         }
         if self.account != PLATFORM:
             event["account"] = self.account
-        self._events.append(event)
-        return event
+        # As text: a snapshot that cannot change, and quicker to make than a copy.
+        self._events.append(json.dumps(event, ensure_ascii=False))
 
     def events(self) -> tuple[Json, ...]:
         """All events so far, oldest first."""
-        return tuple(self._events)
+        return tuple(json.loads(each) for each in self._events)
 
 
 PLATFORM = "acct_platform"
@@ -130,6 +132,20 @@ def page(items: Iterator[Json], url: str, limit: int, start: str | None, end: st
 def listing(rows: list[Json], url: str, more: bool = False) -> Json:
     """A v1 list object."""
     return {"object": "list", "data": rows, "has_more": more, "url": url}
+
+
+@cache
+def _prototype(kind: str) -> tuple[Json, tuple[tuple[str, str], ...]]:
+    """The fields of a class: values that may be shared, and those to be made for each object."""
+    letters = catalog.fields(kind)
+    fresh = tuple((name, letter) for name, letter in letters.items() if letter in _MUTABLE)
+    fixed = {
+        name: _default(letter, name) for name, letter in letters.items() if letter not in _MUTABLE
+    }
+    return fixed, fresh
+
+
+_MUTABLE = frozenset("lah")
 
 
 def _default(letter: str, name: str) -> Any:

@@ -246,7 +246,10 @@ class Faults:
 
     def due(self, call: MoneyCall) -> tuple[Kind, ...]:
         """Counts a request; the faults it meets, in the order they were put in."""
-        return tuple(each.kind for each in self._planned if each.meets(call))
+        met = tuple(each.kind for each in self._planned if each.meets(call))
+        if met:
+            self._planned = [each for each in self._planned if each.left]
+        return met
 
     def _put(
         self,
