@@ -8,7 +8,7 @@ PYTHON ?= python3
 JOBS ?= 2
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 180
-COVERAGE_FLOOR ?= 80
+COVERAGE_FLOOR ?= 90
 
 VENV := .venv
 WHEEL_VENV := .venvs/wheel
@@ -75,8 +75,8 @@ wheel-tests: $(WHEEL_VENV)/.installed  ## pytest against the built wheel
 coverage: $(WHEEL_VENV)/.installed  ## Coverage of the last test run
 	$(call step,coverage)
 	@$(WHEEL_BIN)/coverage combine --quiet
-	@$(WHEEL_BIN)/coverage json --quiet -o .coverage.json
-	@$(WHEEL_BIN)/python tools/report_coverage.py .coverage.json --fail-under $(COVERAGE_FLOOR)
+	@$(WHEEL_BIN)/coverage json --quiet -o .venvs/coverage.json
+	@$(WHEEL_BIN)/python tools/report_coverage.py .venvs/coverage.json --fail-under $(COVERAGE_FLOOR)
 
 fuzz: $(VENV)/.dev  ## Strange programs for FUZZ_SECONDS (180)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(VENV)/bin/pytest tests/fuzz -s $(PYTEST_ARGS)
