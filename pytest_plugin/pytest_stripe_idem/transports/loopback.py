@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import socket
 import struct
 import threading
@@ -162,9 +163,10 @@ def _reset(connection: socket.socket) -> None:
 
 def _hung_up(connection: socket.socket) -> bool:
     try:
-        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-    except BlockingIOError:
-        return False
+        readable, _, _ = select.select([connection], [], [], 0)
+        return bool(readable) and connection.recv(1, socket.MSG_PEEK) == b""
+    except ValueError:
+        return False  # more open files than `select` can look at: nobody can tell
     except OSError:
         return True
 
