@@ -7,13 +7,50 @@ when they are first asked for.
 
 from __future__ import annotations
 
-__all__ = ["Assumptions", "Machine", "StripeRequest", "StripeResponse"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_stripe_idem.core.assumptions import Assumptions
+    from pytest_stripe_idem.core.machine import Machine
+    from pytest_stripe_idem.core.money_call import MoneyCall
+    from pytest_stripe_idem.core.request import StripeRequest
+    from pytest_stripe_idem.core.response import StripeResponse
+    from pytest_stripe_idem.core.webhooks import Webhook
+    from pytest_stripe_idem.harness import FakeStripe
+    from pytest_stripe_idem.replaying import CrashResult, FreshInterpreterError
+    from pytest_stripe_idem.session import ServerView
+    from pytest_stripe_idem.transports.errors import LiveKeyRefused, ProcessKilled, StripeRefused
+
+__all__ = [
+    "Assumptions",
+    "CrashResult",
+    "FakeStripe",
+    "FreshInterpreterError",
+    "LiveKeyRefused",
+    "Machine",
+    "MoneyCall",
+    "ProcessKilled",
+    "ServerView",
+    "StripeRefused",
+    "StripeRequest",
+    "StripeResponse",
+    "Webhook",
+]
 
 _HOMES = {
     "Assumptions": "core.assumptions",
+    "CrashResult": "replaying",
+    "FakeStripe": "harness",
+    "FreshInterpreterError": "replaying",
+    "LiveKeyRefused": "transports.errors",
     "Machine": "core.machine",
+    "MoneyCall": "core.money_call",
+    "ProcessKilled": "transports.errors",
+    "ServerView": "session",
+    "StripeRefused": "transports.errors",
     "StripeRequest": "core.request",
     "StripeResponse": "core.response",
+    "Webhook": "core.webhooks",
 }
 
 

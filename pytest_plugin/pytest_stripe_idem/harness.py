@@ -180,7 +180,8 @@ class FakeStripe:
     def replay(self, fn: Callable[..., Any], *args: Any, times: int = 2, **kwargs: Any) -> Any:
         """Runs `fn`, loses its first response, and runs it again: what a retry does.
 
-        What the earlier runs raise ends there; the result of the last one is returned.
+        What the earlier runs raise ends there; the result of the last one is returned. Inside a
+        running event loop a coroutine function is to be awaited: `await fake_stripe.replay(fn)`.
         """
         return replaying.replay(self._engine, fn, args, kwargs, times)
 

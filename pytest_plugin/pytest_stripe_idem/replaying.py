@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -40,23 +40,53 @@ def replay(engine: Engine, fn: Callable[..., Any], args: Any, kwargs: Any, times
     What the earlier runs raise is what a retry reacts to, so it ends there.
 
     Returns:
-        What the last run returned.
+        What the last run returned; for an asynchronous `fn` inside a running loop a coroutine that
+        gives this.
     """
     if times < 2:
         raise ValueError("a replay runs at least twice")
-    scope = f"replay {next(_scopes)}"
+    steps = _replay_steps(engine, f"replay {next(_scopes)}", times)
+    if inspect.iscoroutinefunction(fn) and _loop_runs():
+        return _replay_async(steps, fn, args, kwargs)
+    for careless in steps:
+        with contextlib.suppress(*careless):
+            result = _complete(fn(*args, **kwargs))
+    return result
+
+
+async def _replay_async(
+    steps: Iterator[Errors], fn: Callable[..., Any], args: Any, kwargs: Any
+) -> Any:
+    for careless in steps:
+        with contextlib.suppress(*careless):
+            result = await fn(*args, **kwargs)
+    return result
+
+
+Errors = tuple[type[BaseException], ...]
+
+
+def _replay_steps(engine: Engine, scope: str, times: int) -> Iterator[Errors]:
+    """Prepares each run; gives the exceptions that end there."""
     before = engine.run
     try:
         for number in range(1, times):
             engine.run = Run(scope, number)
             lost = engine.faults.put(LoseResponse())
-            with contextlib.suppress(Exception):
-                _complete(fn(*args, **kwargs))
+            yield (Exception,)
             lost.left = 0
         engine.run = Run(scope, times)
-        return _complete(fn(*args, **kwargs))
+        yield ()
     finally:
         engine.run = before
+
+
+def _loop_runs() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def concurrently(engine: Engine, fn: Callable[..., Any], args: Any, kwargs: Any, times: int) -> Any:
@@ -71,11 +101,7 @@ def concurrently(engine: Engine, fn: Callable[..., Any], args: Any, kwargs: Any,
     gate, scope = Gate(times), f"concurrently {next(_scopes)}"
     if inspect.iscoroutinefunction(fn):
         together = _tasks(fn, args, kwargs, gate, scope, times)
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(together)
-        return together
+        return together if _loop_runs() else asyncio.run(together)
     results: list[Any] = [None] * times
     threads = [
         threading.Thread(
@@ -119,8 +145,19 @@ async def _tasks(
 
 
 def _complete(result: Any) -> Any:
-    """The result of a run; an asynchronous one is run to its end."""
-    return asyncio.run(_await(result)) if inspect.isawaitable(result) else result
+    """The result of a run; an asynchronous one is run to its end.
+
+    Raises:
+        RuntimeError: Inside a running loop, which cannot be left for it.
+    """
+    if not inspect.isawaitable(result):
+        return result
+    if _loop_runs():
+        getattr(result, "close", lambda: None)()
+        raise RuntimeError(
+            "this runs coroutines to their end itself: call it from a test that is not asynchronous"
+        )
+    return asyncio.run(_await(result))
 
 
 async def _await(result: Any) -> Any:

@@ -56,6 +56,22 @@ class TestReplay:
 
         assert fake.replay(once).id == "pi_1"
 
+    def test_inside_a_running_loop_it_is_awaited(self, fake: FakeStripe) -> None:
+        pytest.importorskip("httpx")
+
+        async def once() -> Any:
+            return await stripe.PaymentIntent.create_async(**PAY, idempotency_key="k")
+
+        async def a_test() -> Any:
+            return await fake.replay(once)
+
+        assert asyncio.run(a_test()).id == "pi_1"
+        assert [each.broken for each in fake.exchanges] == ["response lost", ""]
+
+    def test_the_last_run_is_not_forgiven(self, fake: FakeStripe) -> None:
+        with pytest.raises(ZeroDivisionError):
+            fake.replay(lambda: 1 // 0)
+
     def test_once_is_no_replay(self, fake: FakeStripe) -> None:
         with pytest.raises(ValueError, match="at least twice"):
             fake.replay(pay, "k", times=1)
@@ -227,6 +243,18 @@ class TestCrashPoints:
         row = "1"
         result = fake.crash_points(run, run)
         assert result.failures == ()
+
+    def test_coroutines_are_run_from_a_test_that_is_none(self, fake: FakeStripe) -> None:
+        async def pay_later() -> None:
+            pay("k")
+
+        assert fake.crash_points(pay_later, pay_later).failures == ()
+
+        async def a_test() -> None:
+            fake.crash_points(pay_later, pay_later)
+
+        with pytest.raises(RuntimeError, match="not asynchronous"):
+            asyncio.run(a_test())
 
     def test_a_kill_is_no_exception(self) -> None:
         assert not issubclass(ProcessKilled, Exception)

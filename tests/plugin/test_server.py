@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from plugin.sending import SECRET
-from pytest_stripe_idem.server import KEPT, start
+from pytest_stripe_idem.server import start
 from pytest_stripe_idem.transports.loopback import Loopback
 
 
@@ -169,14 +169,19 @@ class TestWire:
             with contextlib.suppress(ConnectionResetError):
                 assert connection.recv(1) == b""
 
-    def test_a_long_run_remembers_so_many_requests_and_no_more(self, server: Loopback) -> None:
-        assert KEPT == 10_000
-        threads = [threading.Thread(target=charge, args=(server, f"k{n}")) for n in range(8)]
+    def test_a_long_run_remembers_so_many_requests_and_no_more(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("pytest_stripe_idem.server.KEPT", 5)
+        running = start()
+        threads = [threading.Thread(target=charge, args=(running, f"k{n}")) for n in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(ask(server, "GET", "/_idem/exchanges")) == 8
+        told = ask(running, "GET", "/_idem/exchanges")
+        running.stop()
+        assert [each["number"] for each in told] == [4, 5, 6, 7, 8]
 
 
 class TestCommand:
