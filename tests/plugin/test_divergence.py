@@ -16,6 +16,7 @@ from pytest_stripe_idem.options import Options
 from pytest_stripe_idem.record.exchange import look_of, short
 from pytest_stripe_idem.record.identity import identify
 from pytest_stripe_idem.report import timeline
+from pytest_stripe_idem.transports.errors import ProcessKilled
 
 stripe = pytest.importorskip("stripe")
 
@@ -111,6 +112,24 @@ class TestFails:
             given = {**TOKEN, "source": token, "customer": "cus_7"}
             try_to(lambda key=key, given=given: stripe.Charge.create(**given, idempotency_key=key))  # type: ignore[misc]
         assert kinds(fake) == ["two objects for one charge"]
+
+    def test_a_process_that_was_killed_has_forgotten_what_it_was_told(
+        self, fake: FakeStripe
+    ) -> None:
+        """Two dues in one run; the kill is at the second, the rerun charges the first again."""
+
+        def run() -> None:
+            for due in ("in_1", "in_2"):
+                pay(str(uuid.uuid4()), metadata={"invoice": due})
+
+        fake.faults.kill(nth=2, after_commit=False)
+        with pytest.raises(ProcessKilled):
+            run()
+        run()
+        [first, second] = fake.divergences
+        assert (first.kind, first.severity) == ("two objects for one charge", "error")
+        assert first.reason == "the process that had been told of the first was killed"
+        assert second.kind == "key changed on retry"
 
     def test_strict_takes_a_delivered_success_as_well(self, fake: FakeStripe) -> None:
         pay("one", **ORDER)
@@ -254,6 +273,19 @@ class TestIdentity:
     )
     def test_what_tells_purchases_apart_counts(self, one: Any, other: Any) -> None:
         assert not self.same(one, other)
+
+    def test_two_counterparts_of_one_order_are_two_payments(self) -> None:
+        order = {"amount": "4900", "currency": "usd", "transfer_group": "o_7"}
+        for name in ("destination", "charge", "payment_intent"):
+            one, other = (call({**order, name: value}) for value in ("x_1", "x_2"))
+            assert identify(one) != identify(other)
+
+    def test_lines_of_one_invoice_are_told_apart_by_their_description(self) -> None:
+        line = {"amount": "4900", "currency": "usd", "invoice": "in_7", "customer": "cus_7"}
+        where = {"path": "/v1/invoiceitems", "endpoint": "/v1/invoiceitems"}
+        one, other = (call({**line, "description": text}, **where) for text in ("Seat", "Desk"))
+        assert identify(one) != identify(other)
+        assert identify(one) == identify(call({**line, "description": "Seat"}, **where))
 
     def test_accounts_and_paths_count(self) -> None:
         assert identify(call({})) != identify(call({}, account="acct_9"))

@@ -3,7 +3,7 @@
 A pair of requests is reported once, by the first detector in `DETECTORS` that sees it.
 
 An error: the client could not know what became of the first request (response lost, timeout, 5xx,
-409, 429, both at one time), one of the keys was none of the user's own, or both are runs of one
+409, 429, both at one time, its process killed since), one of the keys was none of the user's own, or both are runs of one
 piece of work. A warning: the first success had been delivered, so it may be a second purchase.
 Nothing: after a delivered refusal (402, 400) another key is right; other amounts are other refunds;
 what an object's state refused did no harm.
@@ -217,6 +217,8 @@ def _same_work(first: Run | None, second: Run | None) -> bool:
 def _unknown(charge: LogicalCharge, first: Exchange, second: Exchange) -> str:
     if first.overlaps(second):
         return "both were under way at one time"
+    if first.known is Known.SUCCESS:
+        return "the process that had been told of the first was killed"
     how = first.broken or (f"a {first.status}" if first.status else "no answer")
     return f"nobody could know what became of the first ({how})"
 
@@ -224,12 +226,10 @@ def _unknown(charge: LogicalCharge, first: Exchange, second: Exchange) -> str:
 def _knowledge(charge: LogicalCharge, first: Exchange, second: Exchange) -> Known:
     """What the client knew of the first key when it sent the second one."""
     told = [
-        each.known
+        each.known_to(second)
         for each in charge.exchanges
         if each.call.counted_key == first.call.counted_key
         and (each is first or first.call.counted_key is not None)
-        and each.ended
-        and each.ended < second.began
     ]
     for answer in (Known.SUCCESS, Known.REFUSAL):
         if answer in told:

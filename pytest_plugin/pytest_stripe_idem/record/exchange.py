@@ -61,6 +61,7 @@ class Exchange:
         status: HTTP status that the fake gave; 0 where there was none.
         broken: How the connection failed, in words; empty where it did not.
         delivered: The client was given the response.
+        forgotten: When its process was killed, in that order: what it knew is gone since; else 0.
         moved: Amount that was executed, in the smallest unit; None where there is none to tell.
     """
 
@@ -83,6 +84,7 @@ class Exchange:
     currency: str = ""
     broken: str = ""
     delivered: bool = False
+    forgotten: int = 0
     faults: list[str] = field(default_factory=list)
 
     @property
@@ -98,6 +100,18 @@ class Exchange:
         if self.error_type == "idempotency_error":
             return Known.NOTHING
         return Known.SUCCESS if self.status < 300 else Known.REFUSAL
+
+    @property
+    def process(self) -> str:
+        """`process 123`, of the worker that sent it."""
+        return " ".join(self.worker.split()[:2])
+
+    def known_to(self, other: Exchange) -> Known:
+        """What whoever sent `other` can know of this one."""
+        if not self.ended or self.ended > other.began:
+            return Known.NOTHING
+        lost = self.forgotten and self.forgotten < other.began
+        return Known.NOTHING if lost and self.known is Known.SUCCESS else self.known
 
     def overlaps(self, other: Exchange) -> bool:
         """Whether both were under way at one time."""

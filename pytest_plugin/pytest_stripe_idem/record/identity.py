@@ -67,6 +67,14 @@ _PURCHASE_WORDS = frozenset(
 
 _BUSINESS_PARAMS = ("client_reference_id", "transfer_group", "invoice")
 
+# Where the money goes or comes back from: two of these are two payments, whatever the order.
+_COUNTERPARTS = frozenset(
+    {"charge", "destination", "payment_intent", "transfer_data[destination]", "to[payout_method]"}
+)
+
+# Parts of one purchase: it is the description and the price that tell them apart.
+_ITEMIZED = frozenset({"/v1/invoiceitems", "/v1/invoices/{}/add_lines"})
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -103,12 +111,11 @@ def identify(
         given = each(call)
         if given is not None:
             return Identity(where, _amount(call), given)
-    fields = {
-        name: value
-        for name, value in call.flat.items()
-        if not _is_volatile(name, VOLATILE | volatile)
-    }
-    if any(_names_purchase(name) for name in fields):
+    named = volatile | VOLATILE
+    if call.endpoint in _ITEMIZED:
+        named -= {"description"}
+    fields = {name: value for name, value in call.flat.items() if not _is_volatile(name, named)}
+    if call.endpoint not in _ITEMIZED and any(_names_purchase(name) for name in fields):
         fields = {name: value for name, value in fields.items() if _is_business(name)}
     fields |= dict(_amount(call))
     return Identity(where, tuple(sorted(fields.items())))
@@ -134,7 +141,7 @@ def _names_purchase(name: str) -> bool:
 
 
 def _is_business(name: str) -> bool:
-    if name in _BUSINESS_PARAMS:
+    if name in _BUSINESS_PARAMS or name in _COUNTERPARTS:
         return True
     return name.startswith("metadata[") and not _words(name) & _DELIVERY_WORDS
 

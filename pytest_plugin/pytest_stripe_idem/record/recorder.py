@@ -75,6 +75,14 @@ class Recorder:
         exchange.ended = self._order
         exchange.delivered = broken is None and not gone
         exchange.broken = _BROKEN[broken] if broken else "client gave up" if gone else ""
+        if broken is Break.KILLED:
+            self._forget(exchange.process)
+
+    def _forget(self, process: str) -> None:
+        """A process that was killed takes with it what it had been told."""
+        for each in self._exchanges:
+            if each.process == process and not each.forgotten:
+                each.forgotten = self._order
 
 
 def _json(answer: Answer) -> dict[str, Any]:
