@@ -73,6 +73,8 @@ PINS: Mapping[str, str] = {
     "spaps-server-quickstart": "0.9.1",
     "stapel-billing": "0.24.1",
     "stripe-agent-toolkit": "0.7.0",
+    "stripe-agents-mcp": "0.1.1",
+    "stripe-billing-mcp": "1.0.7",
     "swarmauri-billing-stripe": "0.11.0.dev2",
     "tai42-tools-stripe": "3.0.6",
     "tarxemo-django-stripe": "0.1.4",
