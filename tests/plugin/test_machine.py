@@ -183,6 +183,12 @@ class TestValidation:
             Desk(older_parameters=False).send("POST", "/v1/payment_intents", params).status == 400
         )
 
+    def test_an_older_request_need_not_have_what_the_newest_version_requires(
+        self, desk: Desk
+    ) -> None:
+        assert desk.error("/v1/promotion_codes", {"code": "A"})[1]["param"] == "promotion"
+        desk.post("/v1/promotion_codes", {"code": "A", "coupon": "cpn_7"})
+
     def test_a_body_that_cannot_be_read_is_a_400(self, desk: Desk) -> None:
         headers = {"authorization": f"Bearer {SECRET}", "idempotency-key": "k"}
         for path, body in (("/v2/core/accounts", b"[1]"), ("/v1/charges", b"\xff\xfe=1")):

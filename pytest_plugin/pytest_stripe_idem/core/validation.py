@@ -32,8 +32,10 @@ def check(endpoint: Endpoint, given: Mapping[str, Any], *, older_parameters: boo
             raise _refused(
                 f"Received unknown parameter: {name}{_hint(name)}", name, "parameter_unknown"
             )
+    # Who sends a parameter of an older version need not know what the newest one requires.
+    newest = not any(allowed[name].older for name in given if name in allowed)
     for param in allowed.values():
-        if param.required and given.get(param.name) in (None, ""):
+        if param.required and newest and given.get(param.name) in (None, ""):
             raise _refused(
                 f"Missing required param: {param.name}.", param.name, "parameter_missing"
             )
