@@ -12,12 +12,24 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plugin.clients import CLIENTS, Client, aiohttp_once, all_words, wanted
+from plugin.clients import (
+    CLIENTS,
+    Client,
+    aiohttp_once,
+    all_words,
+    charge_in_child,
+    wanted,
+)
 from pytest_stripe_idem.harness import FakeStripe
 from pytest_stripe_idem.transports.errors import ProcessKilled, StripeRefused
 from pytest_stripe_idem.transports.install import patches
@@ -27,6 +39,9 @@ from pytest_stripe_idem.transports.switch import switch
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=<...>'")
 
 CHARGE = {"amount": 4900, "currency": "usd", "source": "tok_visa"}
+
+# Seconds that a test waits for its children: it fails then, and holds nobody up.
+CHILD_LIMIT = 60
 
 IN_PROCESS = [each for each in CLIENTS if each.name not in {"forked child", "other program"}]
 
@@ -161,16 +176,46 @@ class TestKilling:
         assert len(fake.objects("charge")) == 1
 
 
-def charge_in_child(key: str) -> int:
-    """Runs in a spawned child."""
-    return next(each for each in CLIENTS if each.name == "urllib").send(charge(key)).status
+@contextmanager
+def killed_after(seconds: float) -> Iterator[None]:
+    """Kills the children of `multiprocessing` that are still there then: nobody waits for ever."""
+
+    def kill() -> None:
+        for child in multiprocessing.active_children():
+            child.kill()
+
+    timer = threading.Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class TestChildren:
-    @pytest.mark.parametrize("way", ["fork"])
+    def test_children_that_never_end_are_killed(self) -> None:
+        with (
+            pytest.raises(BrokenProcessPool),
+            killed_after(0.5),
+            ProcessPoolExecutor(1) as pool,
+        ):
+            pool.submit(signal.pause).result(timeout=CHILD_LIMIT)
+
+    @pytest.mark.parametrize("way", multiprocessing.get_all_start_methods())
     def test_multiprocessing_reaches_the_same_fake(self, fake: FakeStripe, way: str) -> None:
-        with multiprocessing.get_context(way).Pool(2) as pool:
-            assert pool.map(charge_in_child, ["a", "b", "a"]).count(200) >= 2
+        context = multiprocessing.get_context(way)
+        with killed_after(CHILD_LIMIT), context.Pool(2) as pool:
+            charges = pool.map_async(partial(charge_in_child, CHARGE), ["a", "b", "a"])
+            assert charges.get(timeout=CHILD_LIMIT).count(200) >= 2
+        assert len(fake.objects("charge")) == 2
+
+    @pytest.mark.parametrize("way", multiprocessing.get_all_start_methods())
+    def test_an_executor_of_processes_too(self, fake: FakeStripe, way: str) -> None:
+        context = multiprocessing.get_context(way)
+        with killed_after(CHILD_LIMIT), ProcessPoolExecutor(2, mp_context=context) as pool:
+            found = pool.map(partial(charge_in_child, CHARGE), ["a", "b"], timeout=CHILD_LIMIT)
+            assert list(found) == [200, 200]
         assert len(fake.objects("charge")) == 2
 
     def test_the_key_of_the_sdk_is_known_as_such_in_a_child(self, fake: FakeStripe) -> None:
