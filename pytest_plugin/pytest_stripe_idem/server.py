@@ -50,8 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         server = start(given.port, strict=given.strict, assumptions=given.assume)
     except (OptionError, OSError) as error:
         parser.error(str(error))
-    print(_HELP.format(url=server.url, port=server.port, control=CONTROL), flush=True)
     try:
+        # Who reads these lines may interrupt at once: from here on that is a way to end it.
+        print(_HELP.format(url=server.url, port=server.port, control=CONTROL), flush=True)
         threading.Event().wait()
     except KeyboardInterrupt:
         return 0
