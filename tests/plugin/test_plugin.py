@@ -664,6 +664,7 @@ def test_both(fake_stripe):
         result.stdout.fnmatch_lines(["one charge, retried after its key was forgotten:*"])
 
     def test_pytest_django(self, run: Run) -> None:
+        pytest.importorskip("django")
         pytest.importorskip("pytest_django")
         run.pytester.makepyfile(
             settings="SECRET_KEY = 'x'\n"
