@@ -49,7 +49,7 @@ def check(paths: Sequence[str], settings: Settings, progress: Progress | None = 
         for finding in silence(found, run.pragmas, run.known_codes, active)
         if finding.code in active or settings.selects(finding.code)
     )
-    return run.report(findings, judgements)
+    return run.report(findings)
 
 
 def rules(settings: Settings) -> tuple[RuleInfo, ...]:
@@ -210,20 +210,18 @@ class _Run:
     @cached_property
     def program(self) -> Program:
         units = [Unit(f.path, f.modules, f.package, f.root) for f in self.discovered.files]
-        return Program(units, self.read, self._lower)
+        return Program(units, self.read, self._lower, self.catalog.noreturns())
 
     @cached_property
     def candidates(self) -> tuple[str, ...]:
         """Files that may hold a Stripe call: those that name the service, its key, or one of its resources with a verb."""
-        routes = re.compile(
-            rb"\.(?:%s)\s*\.\s*\w+\s*\(" % b"|".join(sorted(_resources(self.catalog)))
-        )
+        words = b"|".join(map(re.escape, sorted(self.catalog.sink_words())))
+        services = "|".join(self.catalog.services).encode()
+        sign = re.compile(rb"%s|\.(?:%s)\s*\.\s*\w+\s*\(" % (words, services), re.IGNORECASE)
         return tuple(
             path
             for path in self.program.paths
-            if mentions_service(data := self.read(path))
-            or b"dempotency" in data
-            or routes.search(data)
+            if mentions_service(data := self.read(path)) or sign.search(data)
         )
 
     @cached_property
@@ -252,7 +250,7 @@ class _Run:
 
         return locate
 
-    def report(self, findings: tuple[Finding, ...], judgements: Sequence[Judgement]) -> Report:
+    def report(self, findings: tuple[Finding, ...]) -> Report:
         counts = {str(s): sum(f.severity == s for f in findings) for s in Severity}
         summary = {
             "files": len(self.program.paths),
@@ -262,34 +260,10 @@ class _Run:
         }
         shown = {span.path for f in findings for span in (f.span, *(step.span for step in f.trace))}
         sources = {path: lines_of(self.read(path)) for path in sorted(shown)}
-        effects = {f.fingerprint: j.call.effect for f, j in _paired(findings, judgements)}
         reported = self.problems if self.settings.selects(NOT_ANALYSED.code) else ()
         problems = sorted(set(reported))
         infos = tuple(RuleInfo(r.code, r.name, r.summary, r.default, r.page) for r in self.rules)
-        return Report(
-            findings, tuple(problems), self.facts.unknown, summary, infos, sources, effects
-        )
-
-
-def _paired(
-    findings: Sequence[Finding], judgements: Sequence[Judgement]
-) -> Iterable[tuple[Finding, Judgement]]:
-    by_place = {(j.rule.code, j.call.name, j.call.place.path): j for j in judgements}
-    for finding in findings:
-        for (code, _, path), judgement in by_place.items():
-            if code == finding.code and path == finding.span.path:
-                yield finding, judgement
-                break
-
-
-def _resources(catalog: Catalog) -> set[bytes]:
-    """The words that stand before the verb in calls of a client (`payment_intents`)."""
-    names = (name.split(".") for file in catalog.files for sink in file.sink for name in sink.call)
-    return {
-        parts[-2].encode()
-        for parts in names
-        if len(parts) > 3 and parts[-2].islower() and parts[-2] not in ("v1", "v2")
-    }
+        return Report(findings, tuple(problems), self.facts.unknown, summary, infos, sources)
 
 
 def _call_places(call: CallFact) -> Iterable[Place]:

@@ -49,7 +49,7 @@ Handing the key on is what the signature promises; a person confirms that all ca
             return
         message = f"The key in `{call.dropped.note}` is taken and not handed on to Stripe"
         advice = f"pass `{call.dropped.note}` to the call"
-        marks, fix = (call.dropped,), FixIntent("thread", call.dropped.note)
+        marks, fix = (call.dropped,), FixIntent("thread")
         for exposure in call.exposures:
             if exposure.origin.kind == "missing":
                 yield Verdict(

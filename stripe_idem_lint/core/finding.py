@@ -70,6 +70,7 @@ class Finding:
         help: What to do.
         notes: Further births and contexts of the same call, a line each.
         fingerprint: The same for the same fault after lines have moved; 16 hexadecimal digits.
+        effect: Of the call: `money`, `payable`, `guarded`, `other`; empty where no call is meant.
     """
 
     code: str
@@ -83,6 +84,7 @@ class Finding:
     help: str = ""
     notes: tuple[str, ...] = field(default=())
     fingerprint: str = ""
+    effect: str = ""
 
     def sort_key(self) -> tuple[str, int, int, str]:
         return (self.span.path, self.span.line, self.span.column, self.code)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from stripe_idem_lint.core.finding import ContextRef, Finding, OriginRef, Severity, Step
+from stripe_idem_lint.core.finding import ContextRef, Finding, OriginRef, Step
 from stripe_idem_lint.core.span import Place, Span
 from stripe_idem_lint.judge.rule import Rule, Verdict
 from stripe_idem_lint.judge.run import Judgement
-from stripe_idem_lint.solve.facts import CallFact, Exposure, Mark
+from stripe_idem_lint.solve.facts import CallFact, Exposure
 
 Locate = Callable[[Place], Span]
 
@@ -71,6 +71,7 @@ def _finding(judgement: Judgement, locate: Locate, identity: str) -> Finding:
         verdict.help,
         tuple(_notes(judgement, locate)),
         hashlib.sha256(identity.encode()).hexdigest()[:16],
+        call.effect,
     )
 
 
@@ -123,22 +124,3 @@ def _note(rule: Rule, verdict: Verdict, exposure: Exposure, locate: Locate) -> s
     born, context = locate(exposure.origin.place), locate(exposure.place)
     birth = f"{exposure.origin.text} ({born.path}:{born.line})"
     return f"also {rule.code}: {birth} under {exposure.context} ({context.path}:{context.line})"
-
-
-def consequence(call_effect: str, severity: Severity, kind: str) -> str:
-    """What happens at the second run, one line."""
-    if kind == "missing":
-        start = "second run: the SDK draws another key"
-    else:
-        start = "second run: another key"
-    made = (
-        "a second charge beside the first"
-        if call_effect == "money"
-        else "a second object beside the first"
-    )
-    return f"{start}, so Stripe makes {made}"
-
-
-def marks_of(exposure: Exposure) -> tuple[Mark, ...]:
-    """All places of the evidence, for suppression and for annotations."""
-    return (*exposure.path, *exposure.route, *exposure.guards)

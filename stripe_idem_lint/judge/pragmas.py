@@ -9,8 +9,6 @@ from stripe_idem_lint.core.problem import UNKNOWN_IGNORE, UNUSED_IGNORE, Notice
 from stripe_idem_lint.core.span import Span
 from stripe_idem_lint.source.pragma import Pragma
 
-UNUSED, UNKNOWN = UNUSED_IGNORE.code, UNKNOWN_IGNORE.code
-
 
 def silence(
     findings: Sequence[Finding],

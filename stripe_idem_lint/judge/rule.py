@@ -18,11 +18,9 @@ class FixIntent:
 
     Attributes:
         kind: `hoist`, `derive`, `thread`, `add`, `move` or `guard`.
-        detail: What to act on, for messages.
     """
 
     kind: str
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

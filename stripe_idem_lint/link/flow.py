@@ -100,7 +100,6 @@ def analyse(
     module: ir.Module,
     body: tuple[ir.Stmt, ...],
     params: tuple[ir.Param, ...] = (),
-    never: frozenset[str] = frozenset(),
 ) -> Flow:
     """Runs over a body.
 
@@ -108,13 +107,12 @@ def analyse(
         module: The file that holds it.
         body: Its statements.
         params: Parameters of the function, defined at its start.
-        never: Dotted spellings of calls that do not come back (`sys.exit`), as written in the source.
     """
     flow = Flow()
     flow.outer = frozenset(
         n for s in ir.statements(body) if isinstance(s, ir.Outer) for n in s.names
     )
-    walker = _Walker(module, flow, never)
+    walker = _Walker(module, flow)
     env: dict[str, tuple[Def, ...]] = {}
     for param in params:
         definition = Def("param", -1, param.default, name=param.name)
@@ -128,10 +126,9 @@ def analyse(
 class _Walker:
     """One pass over a body; an environment of None means that the place is not reached."""
 
-    def __init__(self, module: ir.Module, flow: Flow, never: frozenset[str]) -> None:
+    def __init__(self, module: ir.Module, flow: Flow) -> None:
         self.module = module
         self.flow = flow
-        self.never = never
         self._breaks: list[list[_Env]] = []
         self._continues: list[list[_Env]] = []
         self._seen: set[int] = set()
@@ -335,8 +332,6 @@ class _Walker:
         call = value.value if isinstance(value, ir.Await) else value
         if not isinstance(call, ir.Call):
             return env
-        if spelled(call.func) in self.never:
-            return None
         if isinstance(call.func, ir.Attr):
             split = root_of(call.func.base)
             if split is not None:

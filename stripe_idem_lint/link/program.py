@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link import flow as flows
+from stripe_idem_lint.link.endings import with_endings
+from stripe_idem_lint.source.scan import mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Program:
         units: The files.
         read: Gives a file's bytes.
         lower: Gives a file's module; None when it cannot be analysed (the caller keeps the reason).
-        never: Dotted spellings of calls that do not come back.
+        never: Dotted names of outside calls that do not come back (`sys.exit`).
     """
 
     def __init__(
@@ -94,7 +96,10 @@ class Program:
     def module(self, path: str) -> ir.Module | None:
         """The lowered file; None when it cannot be analysed."""
         if path not in self._modules:
-            self._modules[path] = self._lower(path)
+            lowered = self._lower(path)
+            self._modules[path] = (
+                with_endings(lowered, self._never) if lowered is not None else None
+            )
         return self._modules[path]
 
     @property
@@ -138,7 +143,7 @@ class Program:
         if key not in self._flows:
             module = self.module(path)
             assert module is not None
-            self._flows[key] = flows.analyse(module, body, params, self._never)
+            self._flows[key] = flows.analyse(module, body, params)
         return self._flows[key]
 
     # --- names
@@ -203,25 +208,16 @@ class Program:
     def mentioning(self, word: str) -> tuple[str, ...]:
         """Files whose bytes hold `word` as a whole identifier, in order."""
         if word not in self._mentions:
-            pattern = re.compile(rb"(?<![\w])" + re.escape(word.encode()) + rb"(?![\w])")
             needle = word.encode()
-            found = []
-            for path in self._units:
-                data = self._read(path)
-                if needle in data and pattern.search(data):
-                    found.append(path)
-            self._mentions[word] = tuple(found)
+            self._mentions[word] = tuple(
+                path for path in self._units if mentions(self._read(path), needle)
+            )
         return self._mentions[word]
 
     def holds(self, path: str, needles: Sequence[str]) -> bool:
         """The file's bytes hold one of the texts."""
         data = self._read(path)
         return any(needle.encode() in data for needle in needles)
-
-    def mentioning_bytes(self, needles: Sequence[bytes]) -> tuple[str, ...]:
-        """Files that hold one of `needles` anywhere, letters compared without case."""
-        pattern = re.compile(b"|".join(re.escape(needle) for needle in needles), re.IGNORECASE)
-        return tuple(path for path in self._units if pattern.search(self._read(path)))
 
     def definitions(self, name: str) -> tuple[FunctionRef, ...]:
         """All functions of the program called `name`."""

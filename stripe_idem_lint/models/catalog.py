@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -32,6 +32,7 @@ from stripe_idem_lint.models.schema import (
     SinkModel,
     TransactionModel,
     ValueModel,
+    Words,
 )
 
 if TYPE_CHECKING:
@@ -113,6 +114,18 @@ class Catalog:
     Args:
         packs: The files of the rule packs.
         own: The team's files: what they say about a name hides what the packs say about it.
+
+    Attributes:
+        service: What is said about the service itself.
+        words: What programmers call things, of all files together.
+        saves: Methods that store a record; `reloads`, `dumps` likewise.
+        identities: Attributes that a stored row gets with its number.
+        creators: Routes from a manager that make a row (`objects.create`); `replacers` write over one.
+        replaced_by: The arguments that hold what a found row gets.
+        libraries: The import roots that models describe.
+        resources: What the sinks are methods of; `resource_words` the last word of each.
+        services: Those of them that are attributes of a client (`payment_intents`), sorted.
+        verbs: The method names of sinks and of requests.
     """
 
     def __init__(self, packs: Sequence[ModelFile], own: Sequence[ModelFile] = ()) -> None:
@@ -141,6 +154,7 @@ class Catalog:
         self._index_values()
         self._index_marks()
         self._index_service()
+        self._index_words()
 
     def _index_values(self) -> None:
         self._returns_call = self._index(lambda file: file.returns, lambda row: row.call)
@@ -170,6 +184,7 @@ class Catalog:
         self._parameters = self._index(lambda file: file.parameter, lambda row: row.call)
         self._memos = self._index(lambda file: file.memo, lambda row: row.decorator)
         self._noreturns = self._index(lambda file: file.noreturn, lambda row: row.call)
+        self._suppress = self._index(lambda file: file.suppress, lambda row: row.call)
         self._work = self._index(lambda file: file.work, lambda row: row.call)
         self._entries = self._index(lambda file: file.entry, lambda row: row.decorator)
         self._entry_methods = self._index(lambda file: file.entry, lambda row: row.method_base)
@@ -180,9 +195,37 @@ class Catalog:
             (row.path, row) for file in self.files for row in file.sink if row.path
         )
         self._http = self._index(lambda file: file.http, lambda row: (*row.call, *row.method_call))
-        self._http_classes = self._index(lambda file: file.http, _client_classes)
         described = (file.service for file in self.files if file.service != Service())
         self.service: Service = next(described, Service())
+        self.words = Words(
+            *(
+                tuple(chain.from_iterable(getattr(file.words, each.name) for file in self.files))
+                for each in fields(Words)
+            )
+        )
+
+    def _index_words(self) -> None:
+        records = [row for file in self.files for row in file.record]
+        rows = [record for record in records if record.row]
+        self.saves = frozenset(name for record in records for name in record.save)
+        self.reloads = frozenset(name for record in records for name in record.reload)
+        self.dumps = frozenset(name for record in records for name in record.dump)
+        self.identities = frozenset(name for record in rows for name in record.identity)
+        self.creators = frozenset(name for row in rows for name in row.create if "." in name)
+        self.replacers = frozenset(name for row in rows for name in row.replace if "." in name)
+        self.replaced_by = frozenset(row.find_defaults for row in rows if row.find_defaults)
+        self.libraries = frozenset(root for file in self.files for root in file.library.imports)
+        sinks = [name for file in self.files for row in file.sink for name in row.call]
+        requests = [
+            name
+            for file in self.files
+            for row in file.http
+            for name in (*row.call, *row.method_call)
+        ]
+        self.resources = frozenset(name.rpartition(".")[0] for name in sinks)
+        self.resource_words = frozenset(name.rpartition(".")[2] for name in self.resources)
+        self.services = tuple(sorted(word for word in self.resource_words if word.islower()))
+        self.verbs = frozenset(name.rpartition(".")[2] for name in (*sinks, *requests))
 
     # Names
 
@@ -350,6 +393,14 @@ class Catalog:
         """A call of this never comes back."""
         return bool(self._noreturns.find(name))
 
+    def noreturns(self) -> frozenset[str]:
+        """Everything of which a call never comes back."""
+        return frozenset(name for file in self.files for row in file.noreturn for name in row.call)
+
+    def suppresses(self, name: str) -> bool:
+        """The body of `with name(…)` does not raise the exceptions it is given."""
+        return bool(self._suppress.find(name))
+
     def work(self, name: str) -> bool:
         """A call of this gives stored work."""
         return bool(self._work.find(name))
@@ -369,6 +420,25 @@ class Catalog:
         """The call that makes the service change something."""
         return self._sinks.first(name)
 
+    def sink_below(self, path: tuple[str, ...]) -> tuple[str, SinkModel] | None:
+        """The sink that attributes lead to from something unknown, with its name.
+
+        Args:
+            path: Their names in order: `("_gateway", "stripe", "Charge", "create")`, which goes
+                through the library, or `("client", "v1", "charges", "create")`, through a client.
+        """
+        module, _, _ = self.service.client.rpartition(".")
+        for number, word in enumerate(path):
+            rest = ".".join(path[number + 1 :])
+            starts: list[str] = [module, self.service.client] if word == module else []
+            if word in self.service.versions:
+                starts = [f"{self.service.client}.{word}"]
+            for start in starts:
+                sink = self.sink(f"{start}.{rest}")
+                if sink is not None:
+                    return f"{starts[0]}.{rest}", sink
+        return None
+
     def sink_path(self, path: str) -> SinkModel | None:
         """The same for a POST to a path, `{}` standing for what is not known (`/v1/payouts/{}`)."""
         return self._sink_paths.find(path)
@@ -377,14 +447,12 @@ class Catalog:
         """The client library whose request a call of this sends."""
         return self._http.first(name)
 
-    def http_class(self, name: str) -> HttpClient | None:
-        """The client library whose class this is."""
-        return self._http_classes.first(name)
-
-    def words(self) -> frozenset[bytes]:
-        """Words of which every file that can hold a sink has one: import roots, hosts, wrappers."""
+    def sink_words(self) -> frozenset[bytes]:
+        """Words of which a file that holds a sink has one: import roots, hosts, the key's names, and
+        the methods of a team's own rows whose owner is not told."""
         roots = {_root_word(name) for file in self.files for row in file.sink for name in row.call}
-        return frozenset(word.encode() for word in {*roots, *self.service.hosts})
+        told = (*self.service.hosts, self.service.key_header, self.service.key_parameter)
+        return frozenset(word.encode() for word in {*roots, *told} if word)
 
     # Building
 
@@ -436,11 +504,6 @@ def _value_call_names(row: ValueModel) -> tuple[str, ...]:
 
 def _is_derived_method(row: ValueModel, name: str) -> bool:
     return row.kind == "derived" and name.startswith("*.")
-
-
-def _client_classes(row: HttpClient) -> tuple[str, ...]:
-    owners = (name.rpartition(".")[0] for name in (*row.call, *row.method_call))
-    return tuple(owner for owner in owners if owner.rpartition(".")[2][:1].isupper())
 
 
 def _root_word(name: str) -> str:

@@ -139,14 +139,11 @@ class Catches:
         argument: Keyword (or position, as text) that holds the exception, a tuple of them, or a
             call of `through`.
         through: Predicates whose arguments are the exceptions (`tenacity.retry_if_exception_type`).
-        unless: Predicates whose arguments are exceptions that do *not* retry
-            (`tenacity.retry_if_not_exception_type`).
         default: What counts when the argument is not given.
     """
 
     argument: tuple[str, ...] = ()
     through: Dotted = ()
-    unless: Dotted = ()
     default: Dotted = ("Exception",)
 
 
@@ -333,7 +330,6 @@ class RecordModel:
             (`objects.get_or_create`); gives (row, bool).
         replace: … that write over it (`objects.update_or_create`); gives (row, bool).
         find_defaults: Keyword of those two that holds what is only written (`defaults`).
-        create_defaults: Keyword that is written only on creation (`create_defaults`).
         load: Ways to make an instance from outside data: fields may be absent
             (`model_validate_json`).
         dump: Methods that give the fields as a dictionary (`model_dump`, `dict`).
@@ -354,7 +350,6 @@ class RecordModel:
     find_or_create: tuple[str, ...] = ()
     replace: tuple[str, ...] = ()
     find_defaults: str = ""
-    create_defaults: str = ""
     load: tuple[str, ...] = ()
     dump: tuple[str, ...] = ()
     save: tuple[str, ...] = ()
@@ -437,6 +432,13 @@ class NoReturn:
 
 
 @dataclass(frozen=True, slots=True)
+class SuppressModel:
+    """`[[suppress]]`: what swallows, in the body of its `with`, the exceptions it is called with."""
+
+    call: Subjects
+
+
+@dataclass(frozen=True, slots=True)
 class Sources:
     """`[[work]]`: calls that give stored work: files, queries, queues (`csv.DictReader`,
     `*.fetchall`)."""
@@ -511,11 +513,39 @@ class HttpClient:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """`[words]`: what programmers call things, for code in which nothing surer can be known. The
+    words of all files count.
+
+    Attributes:
+        done: Parts of names that a test before the call asks whether the work is done (`is_paid`,
+            `status`): such a test narrows the window of a second run.
+        key: Pieces of the names of parameters that take an idempotency key.
+        log: First words of calls that only write a log line: a key that is read there is not used.
+        remark: Keywords whose argument does not decide anything (`metadata`).
+        mapping: Attributes of outside objects that are dictionaries wherever they occur (`headers`).
+        store: Methods that write something down about what they are given (`execute`, `bulk_update`).
+        take: Methods that take an item out of a queue or list.
+    """
+
+    done: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    remark: tuple[str, ...] = ()
+    mapping: tuple[str, ...] = ()
+    store: tuple[str, ...] = ()
+    take: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Service:
     """`[service]`: the payment service itself; one file of the pack has it.
 
     Attributes:
         hosts: Host names of its API.
+        client: The class whose attributes are the services.
+        versions: Attributes of the client below which the services are found too, and which nothing
+            but such a client has (`v1`).
         key_header: The header that carries the key.
         key_parameter: The keyword (`idempotency_key`).
         options: The services' second argument (`options`).
@@ -524,6 +554,8 @@ class Service:
     """
 
     hosts: tuple[str, ...] = ()
+    client: Annotated[str, Form.DOTTED] = ""
+    versions: tuple[str, ...] = ()
     key_header: str = ""
     key_parameter: str = ""
     options: str = ""
@@ -550,8 +582,10 @@ class ModelFile:
     memo: tuple[MemoModel, ...] = ()
     parameter: tuple[ParameterModel, ...] = ()
     noreturn: tuple[NoReturn, ...] = ()
+    suppress: tuple[SuppressModel, ...] = ()
     work: tuple[Sources, ...] = ()
     entry: tuple[EntryModel, ...] = ()
     sink: tuple[SinkModel, ...] = ()
     http: tuple[HttpClient, ...] = ()
     service: Service = field(default_factory=Service)
+    words: Words = field(default_factory=Words)

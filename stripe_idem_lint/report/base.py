@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from stripe_idem_lint.core.finding import Finding, Severity
 from stripe_idem_lint.core.problem import NOT_ANALYSED, NOTICES, Problem
 
-NotAnalysed = Problem
-"""A file that could not be analysed, reported as SIL900."""
-
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
@@ -41,7 +38,6 @@ class Report:
         summary: `files` (seen), `parsed`, `calls` (Stripe writes), and one count per severity.
         rules: The rules that ran.
         sources: Lines of the files that findings show, by path.
-        effects: Effect class of each finding's call, by fingerprint.
     """
 
     findings: tuple[Finding, ...]
@@ -50,7 +46,6 @@ class Report:
     summary: Mapping[str, int]
     rules: tuple[RuleInfo, ...]
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    effects: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +99,10 @@ def notice_rules() -> tuple[RuleInfo, ...]:
     )
 
 
-def second_run(finding: Finding, report: Report) -> str:
+def second_run(finding: Finding) -> str:
     """What the second execution does, a few words; empty where nothing runs the call again."""
     if finding.context is None:
         return ""
-    effect = report.effects.get(finding.fingerprint, "money")
-    made = "charge" if effect == "money" else "object"
+    made = "charge" if finding.effect == "money" else "object"
     key = "another key" if finding.origin is not None else "the SDK draws another key"
     return f"{key}, so Stripe makes a second {made} beside the first"

@@ -29,7 +29,7 @@ def _finding(finding: Finding, report: Report) -> str:
         # GitHub reads columns only of an annotation on one line.
         place |= {"col": span.column, "endColumn": span.end_column}
     lines = [finding.message, *(_step(step) for step in finding.trace)]
-    consequence = second_run(finding, report)
+    consequence = second_run(finding)
     lines += [f"second run: {consequence}"] if consequence else []
     lines += [f"help: {finding.help}"] if finding.help else []
     return _command(finding.severity, place, f"{finding.code} {finding.name}", lines)

@@ -23,7 +23,7 @@ def render(report: Report, least: Severity) -> str:
     prints: dict[str, int] = {}
     for f in shown(report, least):
         identity = f.fingerprint or _digest(f.code, f.span.path, str(f.span.line))
-        said = ". ".join(part for part in (f.message, second_run(f, report), f.help) if part)
+        said = ". ".join(part for part in (f.message, second_run(f), f.help) if part)
         entries.append(
             _entry(
                 f"{f.code} {said}",

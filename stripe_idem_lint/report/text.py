@@ -142,7 +142,7 @@ def _note(step: Step) -> str:
 
 
 def _sentences(finding: Finding, report: Report) -> Iterator[tuple[str, str]]:
-    consequence = second_run(finding, report)
+    consequence = second_run(finding)
     if consequence:
         yield "second run", consequence
     for note in finding.notes:

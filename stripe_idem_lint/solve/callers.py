@@ -14,8 +14,12 @@ from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.ir.text import text
 from stripe_idem_lint.link.program import ClassRef, FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, FunctionShape
-from stripe_idem_lint.solve.evaluate import Evaluator, decorator_names
+from stripe_idem_lint.solve.classes import bases_of, class_member, decorator_names
+from stripe_idem_lint.solve.decorators import outside_names, wrapped_by
+from stripe_idem_lint.solve.evaluate import Evaluator
 from stripe_idem_lint.solve.options import any_holds, argument
+from stripe_idem_lint.solve.regions import is_literal
+from stripe_idem_lint.solve.scopes import decorator_scope
 from stripe_idem_lint.solve.sinks import calls_in
 from stripe_idem_lint.solve.values import (
     Arguments,
@@ -154,11 +158,11 @@ class Callers:
 
     def _find_around(self, ref: FunctionRef) -> Iterator[Again | Wrapper | GuardMark]:
         function = self.ev.program.function(ref)
-        scope = self.ev._decorator_scope(ref)
+        scope = decorator_scope(self.ev, ref)
         current = Val(Callable_(ref, None), scope, function.at)
         for decorator in reversed(function.decorators):
             yield from self._of_decorator(ref, scope, decorator)
-            wrapped = self.ev.wrapped_by(scope, decorator, current)
+            wrapped = wrapped_by(self.ev, scope, decorator, current)
             if (
                 wrapped is not None
                 and isinstance(wrapped.what, Callable_)
@@ -210,7 +214,7 @@ class Callers:
             )
             if again is not None:
                 yield again
-        for name in self.ev.outside_names(scope, decorator):
+        for name in outside_names(self.ev, scope, decorator):
             guard = self.ev.catalog.guard_decorator(name)
             if guard is not None:
                 yield GuardMark(ref.path, decorator.at, guard.why or name)
@@ -220,7 +224,7 @@ class Callers:
     def _decorator_arguments(self, scope: Frame, decorator: ir.Expr) -> Arguments:
         """Options at the decorator, or where the decorator was made (`patiently = retry(stop=…)`)."""
         if isinstance(decorator, ir.Call):
-            return self.ev.arguments(scope, decorator.args)
+            return Arguments.of(scope, decorator.args)
         for val in self.ev.values(scope, decorator):
             if isinstance(val.what, Object) and val.what.args is not None:
                 return val.what.args
@@ -419,7 +423,7 @@ class Callers:
                 )
 
     def _outer_bases(self, cls: ClassRef) -> tuple[str, ...]:
-        return self.ev.bases_of(cls)[1]
+        return bases_of(self.ev, cls)[1]
 
     def _class_options(self, cls: ClassRef) -> Arguments:
         """Class attributes as options (`acks_late = True`)."""
@@ -635,7 +639,7 @@ class Callers:
                 bases = self.ev.values(frame, node.base)
                 if any(
                     isinstance(b.what, Instance)
-                    and self.ev.class_member(b.what.ref, node.name) == ref
+                    and class_member(self.ev, b.what.ref, node.name) == ref
                     for b in bases
                 ):
                     return "property"
@@ -658,12 +662,12 @@ class Callers:
         """Calling the value runs the function, perhaps through wrappers."""
         what = val.what
         if isinstance(what, Type) and depth == 0:
-            member = self.ev.class_member(what.ref, "__init__") or self.ev.class_member(
-                what.ref, "__post_init__"
+            member = class_member(self.ev, what.ref, "__init__") or class_member(
+                self.ev, what.ref, "__post_init__"
             )
             return member == ref
         if isinstance(what, Instance) and depth == 0:
-            return self.ev.class_member(what.ref, "__call__") == ref
+            return class_member(self.ev, what.ref, "__call__") == ref
         if not isinstance(what, Callable_) or depth > 4:
             return False
         if what.ref == ref or self._overrides(ref, what.ref):
@@ -683,7 +687,7 @@ class Callers:
         one, two = self.ev.program.function(ref), self.ev.program.function(base)
         if one.cls is None or two.cls is None or one.name != two.name or one.name == "__init__":
             return False
-        return ClassRef(base.path, two.cls) in self.ev.bases_of(ClassRef(ref.path, one.cls))[0]
+        return ClassRef(base.path, two.cls) in bases_of(self.ev, ClassRef(ref.path, one.cls))[0]
 
     def _edge(
         self,
@@ -752,7 +756,7 @@ class Callers:
                         yield Edge(frame.path, owner, node.at, "handed", again=(again,))
 
     def _is_packed(self, ref: FunctionRef, method: str) -> bool:
-        scope = self.ev._decorator_scope(ref)
+        scope = decorator_scope(self.ev, ref)
         for decorator in self.ev.program.function(ref).decorators:
             for _, model in self.decorator_models(scope, decorator, ref.path):
                 if method in model.packed_calls:
@@ -805,8 +809,6 @@ class Callers:
         yield Edge(frame.path, owner, call.at, "reference")
 
     def _literal_items(self, call: ir.Call) -> bool:
-        from stripe_idem_lint.solve.regions import is_literal
-
         return len(call.args) > 1 and is_literal(call.args[1].value)
 
     def _callable_names(self, val: Val) -> tuple[str, ...]:
@@ -832,7 +834,7 @@ class Callers:
         call: ir.Call,
         name: str,
     ) -> Iterator[Edge]:
-        args = self.ev.arguments(frame, call.args)
+        args = Arguments.of(frame, call.args)
         made = self._maker_arguments(frame, call)
         for model in models:
             options = Arguments(args.positional, (*args.named, *made.named), args.star, args.double)
@@ -868,7 +870,7 @@ class Callers:
         function = self.ev.program.function(helper.ref)
         module = self.ev.program.module(helper.ref.path)
         assert module is not None
-        args = self.ev.arguments(frame, call.args)
+        args = Arguments.of(frame, call.args)
         inner = self.ev.bound_frame(helper.ref, frame, call.at, args, helper.closure, helper.this)
         direct = list(self._called_in(inner, function.body, ref))
         for at in direct:

@@ -14,9 +14,12 @@ from stripe_idem_lint.ir.text import text
 from stripe_idem_lint.link.flow import spelled
 from stripe_idem_lint.link.program import FunctionRef, Program
 from stripe_idem_lint.models.catalog import Catalog
+from stripe_idem_lint.models.schema import Words
+from stripe_idem_lint.solve import regions
 from stripe_idem_lint.solve.callers import Again, Callers, GuardMark
 from stripe_idem_lint.solve.evaluate import Evaluator
 from stripe_idem_lint.solve.origin import UNSTABLE, Source, sources
+from stripe_idem_lint.solve.parameters import default_of, item_of
 from stripe_idem_lint.solve.reexecution import Chain, Climber, Hit
 from stripe_idem_lint.solve.sinks import (
     Hop,
@@ -103,7 +106,6 @@ class CallFact:
         origins: All origins of the key on all ways.
         exposures: Births inside contexts.
         contexts: Names of all contexts that run the call, whether they matter or not.
-        entered: Some visible code runs the call again (false: no known context on any way).
         ways: How many ways lead to the call.
     """
 
@@ -171,7 +173,6 @@ def _both(one: CallFact, two: CallFact) -> CallFact:
 
 
 _BETWEEN_PROCESSES = frozenset({"retry", "transaction"})
-_KEY_WORDS = ("idempot", "idem_key", "idemkey")
 
 
 class _Solver:
@@ -429,11 +430,11 @@ class _Solver:
         if param is None:
             return False
         passed_on = param.kind in ("rest", "named") and len(hole.trail) == 1
-        return passed_on or hole.trail == self.ev.item_of(hole.frame, param)
+        return passed_on or hole.trail == item_of(self.ev, hole.frame, param)
 
     def _default_missing(self, frame: Frame, param: ir.Param) -> bool:
         """`= None`, `= ""`, `= Header(None)`."""
-        for val in self.ev.default_of(frame, param):
+        for val in default_of(self.ev, frame, param):
             what = val.what
             if isinstance(what, Known) and what.value in (None, ""):
                 return True
@@ -632,8 +633,8 @@ class _Solver:
                 continue
             function = self.ev.program.function(hop.owner)
             for param in function.params:
-                if any(word in param.name.lower() for word in _KEY_WORDS):
-                    yield hop, param.name, _reads(function.body, param.name)
+                if any(word in param.name.lower() for word in self.ev.catalog.words.key):
+                    yield hop, param.name, _reads(function.body, param.name, self.ev.catalog.words)
 
     def _is_republished(self, chain: Chain) -> bool:
         """A call that publishes this work again is visible: in an except branch, a retry, or any context."""
@@ -646,8 +647,6 @@ class _Solver:
         return self._republished[owner]
 
     def _find_published(self, owner: FunctionRef) -> bool:
-        from stripe_idem_lint.solve import regions
-
         if not any(
             isinstance(a, Again) and a.category in ("task", "message", "workflow")
             for a in self.callers.around(owner)
@@ -677,28 +676,26 @@ class _Solver:
         )
 
 
-def _reads(body: tuple[ir.Stmt, ...], name: str) -> bool:
+def _reads(body: tuple[ir.Stmt, ...], name: str, words: Words) -> bool:
     """The statements read the name for more than a log line or metadata."""
     return any(
-        _reads_in(expr, name) for stmt in ir.statements(body) for expr in ir.expressions(stmt)
+        _reads_in(expr, name, words)
+        for stmt in ir.statements(body)
+        for expr in ir.expressions(stmt)
     )
 
 
-def _reads_in(expr: ir.Expr, name: str) -> bool:
+def _reads_in(expr: ir.Expr, name: str, words: Words) -> bool:
     if isinstance(expr, ir.Name):
         return expr.id == name
     if isinstance(expr, ir.Call):
-        if spelled(expr.func).partition(".")[0] in _LOGS:
+        if spelled(expr.func).partition(".")[0] in words.log:
             return False
-        args = [arg.value for arg in expr.args if arg.name not in _REMARKS]
-        return any(_reads_in(part, name) for part in (expr.func, *args))
-    return any(_reads_in(part, name) for part in ir.children(expr))
+        args = [arg.value for arg in expr.args if arg.name not in words.remark]
+        return any(_reads_in(part, name, words) for part in (expr.func, *args))
+    return any(_reads_in(part, name, words) for part in ir.children(expr))
 
 
-_REMARKS = frozenset({"metadata", "description", "extra"})
-
-
-_LOGS = frozenset({"log", "logger", "logging", "LOG", "LOGGER", "_logger", "print"})
 _EFFECTS = ("other", "unknown", "guarded", "payable", "money")
 
 __all__ = ["CallFact", "Exposure", "Facts", "GuardMark", "Mark", "Origin", "solve"]

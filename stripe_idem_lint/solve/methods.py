@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
+from stripe_idem_lint.solve.alternatives import in_process, is_absent, of_format
+from stripe_idem_lint.solve.classes import field_names
 from stripe_idem_lint.solve.values import (
     Arguments,
     Born,
@@ -28,39 +30,11 @@ from stripe_idem_lint.solve.values import (
     Type,
     Unknown,
     Val,
+    Vals,
 )
 
 if TYPE_CHECKING:
-    from stripe_idem_lint.solve.evaluate import Evaluator, Vals
-
-
-MAPPINGS = frozenset(
-    [
-        "headers",
-        "environ",
-        "args",
-        "form",
-        "json",
-        "data",
-        "POST",
-        "GET",
-        "META",
-        "FILES",
-        "COOKIES",
-        "cookies",
-        "session",
-        "query_params",
-        "path_params",
-        "attributes",
-        "state",
-        "params",
-        "values",
-        "properties",
-        "body",
-        "payload",
-    ]
-)
-"""Attributes of outside objects that are dictionaries wherever they occur."""
+    from stripe_idem_lint.solve.evaluate import Evaluator
 
 
 def call_method(
@@ -73,7 +47,9 @@ def call_method(
             return (dumped(ev, base, what),)
         case Instance() | Type() | File() | Super() | Manager():
             return _through(ev, base, name, args, frame, expr)
-        case External(outside) if name == "get" and outside.rpartition(".")[2] in MAPPINGS:
+        case External(outside) if (
+            name == "get" and outside.rpartition(".")[2] in ev.catalog.words.mapping
+        ):
             return _get(ev, base, args, frame, expr)
         case External() | Object():
             return _through(ev, base, name, args, frame, expr)
@@ -105,7 +81,7 @@ def _through(
 def dumped(ev: Evaluator, base: Val, what: Instance) -> Val:
     """The fields of a record as a dictionary."""
     entries: list[tuple[Lazy | str | None, Lazy]] = [
-        (name, Lazy(base.frame, None, (f".{name}",), (base,))) for name in ev.field_names(what.ref)
+        (name, Lazy(base.frame, None, (f".{name}",), (base,))) for name in field_names(ev, what.ref)
     ]
     return Val(Table(tuple(entries)), base.frame, base.at)
 
@@ -113,7 +89,7 @@ def dumped(ev: Evaluator, base: Val, what: Instance) -> Val:
 def _of_hole(
     ev: Evaluator, base: Val, what: Hole, name: str, args: Arguments, frame: Frame, expr: ir.Call
 ) -> Vals:
-    if name == "get" and what.trail and what.trail[-1][1:] in MAPPINGS:
+    if name == "get" and what.trail and what.trail[-1][1:] in ev.catalog.words.mapping:
         return _get(ev, base, args, frame, expr)
     for hint in what.hint:
         if (
@@ -153,8 +129,6 @@ def _of_container(
         case "get" | "pop" if args.positional:
             return _get(ev, base, args, frame, expr)
         case "setdefault" if len(args.positional) == 2:
-            from stripe_idem_lint.solve.evaluate import in_process
-
             given = _get(ev, base, args, frame, expr) or ev.resolve(args.positional[1])
             return tuple(map(in_process, given)) if base.frame.owner is None else given
         case "items":
@@ -203,8 +177,6 @@ def _pair(ev: Evaluator, base: Val, frame: Frame, expr: ir.Call) -> Val:
 
 def _get(ev: Evaluator, base: Val, args: Arguments, frame: Frame, expr: ir.Call) -> Vals:
     """`d.get(key, default)` and its relatives."""
-    from stripe_idem_lint.solve.evaluate import is_absent
-
     key, *rest = args.positional
     steps = {
         f"[{v.what.value}]" if isinstance(v.what, Known) else "[*]" for v in ev.resolve(key)
@@ -229,12 +201,10 @@ def _get(ev: Evaluator, base: Val, args: Arguments, frame: Frame, expr: ir.Call)
 
 
 def _of_clock(ev: Evaluator, what: Born, name: str, args: Arguments) -> Born:
-    from stripe_idem_lint.solve.evaluate import of_format
-
     if what.kind == "window":
         return what
     match name:
-        case "date" | "toordinal" | "isocalendar" | "isoweekday" | "weekday" | "start_of" | "floor":
+        case _ if ev.catalog.cutting_method(name):
             return Born("window", what.text)
         case "strftime" | "format" | "to_date_string":
             for lazy in args.positional[:1]:

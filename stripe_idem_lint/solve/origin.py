@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.program import FunctionRef
+from stripe_idem_lint.solve.classes import bases_of, class_member
 from stripe_idem_lint.solve.values import (
     Arguments,
     Born,
@@ -22,7 +23,6 @@ from stripe_idem_lint.solve.values import (
     Hole,
     Instance,
     Known,
-    Lazy,
     Many,
     Object,
     Row,
@@ -247,11 +247,11 @@ def _of_external(ev: Evaluator, val: Val, what: External, alone: bool) -> Source
 
 def _is_new_row(ev: Evaluator, val: Val, of: Object, name: str) -> bool:
     """The identity of a row of a class that is not visible: made by a manager, or by its constructor and added."""
-    if name.rpartition(".")[2] not in ev.identities or of.call is None:
+    if name.rpartition(".")[2] not in ev.catalog.identities or of.call is None:
         return False
-    if any(of.made.endswith(f".{route}") for route in ev.creators):
+    if any(of.made.endswith(f".{route}") for route in ev.catalog.creators):
         return True
-    if of.made != of.cls or name.partition(".")[0] in ev.libraries:
+    if of.made != of.cls or name.partition(".")[0] in ev.catalog.libraries:
         return False
     owner = val.frame.owner
     body = ev.program.function(owner).body if isinstance(owner, FunctionRef) else ()
@@ -273,13 +273,13 @@ def _of_instance(
         yield Source("unknown", "an object as key", val.frame, val.at, val.needs)
         return
     for name in ("__format__", "__str__", "__repr__"):
-        method = ev.class_member(what.ref, name)
+        method = class_member(ev, what.ref, name)
         if method is not None:
-            made = ev._inline(Callable_(method, None, val), Arguments(), val.frame, val.at)
+            made = ev.inline(Callable_(method, None, val), Arguments(), val.frame, val.at)
             for inner in made:
                 yield from _known(ev, inner, False, depth + 1)
             return
-    _, outer = ev.bases_of(what.ref)
+    _, outer = bases_of(ev, what.ref)
     if what.how in ("made", "open") and what.record is None and not outer:
         place = what.frame or val.frame
         name = ev.program.cls(what.ref).name
@@ -304,15 +304,3 @@ def _of_changed(
                     yield from _known(ev, inner, False, depth + 1)
     for inner in what.base:
         yield from _known(ev, inner, alone, depth + 1)
-
-
-def owner_name(ev: Evaluator, frame: Frame) -> str:
-    """The qualified name of the function a frame belongs to."""
-    return (
-        ev.program.function(frame.owner).qualname
-        if isinstance(frame.owner, FunctionRef)
-        else frame.path
-    )
-
-
-__all__ = ["UNSTABLE", "Lazy", "Source", "owner_name", "sources"]

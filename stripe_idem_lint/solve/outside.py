@@ -9,7 +9,11 @@ from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.flow import Def
 from stripe_idem_lint.link.program import ClassRef, FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, EdgeModel, ValueModel
+from stripe_idem_lint.solve.alternatives import coarser, joined, of_format
+from stripe_idem_lint.solve.methods import dumped
+from stripe_idem_lint.solve.names import import_target
 from stripe_idem_lint.solve.options import any_holds, argument
+from stripe_idem_lint.solve.parameters import parameter
 from stripe_idem_lint.solve.values import (
     Arguments,
     Born,
@@ -31,10 +35,11 @@ from stripe_idem_lint.solve.values import (
     Type,
     Unknown,
     Val,
+    Vals,
 )
 
 if TYPE_CHECKING:
-    from stripe_idem_lint.solve.evaluate import Evaluator, Vals
+    from stripe_idem_lint.solve.evaluate import Evaluator
 
 
 def call_outside(
@@ -53,10 +58,10 @@ def call_outside(
     for model in ev.catalog.value_call(name):
         if _applies(ev, model, args, of):
             return (_modelled(ev, model, name, of, args, frame, at),)
-    for route in ev.creators:
+    for route in ev.catalog.creators:
         if name.endswith(f".{route}"):
             return (_created_row(_result(ev, name, of, args, frame, at, expr), args),)
-    for route in ev.replacers:
+    for route in ev.catalog.replacers:
         if name.endswith(f".{route}"):
             return (_replaced_row(ev, args, frame, at),)
     if ev.catalog.noreturn(name):
@@ -82,7 +87,7 @@ def _created_row(row: Val, args: Arguments) -> Val:
 def _replaced_row(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Val:
     """`Model.objects.update_or_create(…)` on a class that is not visible: what is written over is known."""
     row = Val(Unknown("a stored row"), frame, at)
-    for keyword in ev.replaced_by:
+    for keyword in ev.catalog.replaced_by:
         lazy = argument(args, keyword)
         if lazy is None or not isinstance(lazy.expr, ir.Mapping):
             continue
@@ -126,8 +131,6 @@ def _modelled(
 
 def _cut(ev: Evaluator, born: Born, args: Arguments) -> Born:
     """`time.strftime("%Y-%m")` is a window."""
-    from stripe_idem_lint.solve.evaluate import of_format
-
     for lazy in args.positional[:1]:
         for val in ev.resolve(lazy):
             if (
@@ -169,8 +172,6 @@ def _through_edge(ev: Evaluator, name: str, args: Arguments, frame: Frame, at: i
 
 def _partial(ev: Evaluator, val: Val, handed: Arguments, frame: Frame, at: int) -> Val:
     if isinstance(val.what, Callable_):
-        from stripe_idem_lint.solve.evaluate import joined
-
         given = joined(val.what.given, handed)
         return Val(Callable_(val.what.ref, val.what.closure, val.what.this, given), frame, at)
     return Val(Partial(val, handed, frame, at), frame, at)
@@ -279,8 +280,6 @@ def _derived(name: str) -> Callable[[Evaluator, Arguments, Frame, int], Vals]:
 
 def _int(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
     """`int(time.time() / 3600)` is a window."""
-    from stripe_idem_lint.solve.evaluate import coarser
-
     found: list[Val] = []
     for lazy in args.positional[:1]:
         for val in ev.resolve(lazy):
@@ -377,7 +376,7 @@ def _super(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
         if isinstance(scope.owner, FunctionRef):
             function = ev.program.function(scope.owner)
             if function.cls is not None and function.params:
-                this = ev.parameter(scope, function.params[0].name)
+                this = parameter(ev, scope, function.params[0].name)
                 ref = ClassRef(scope.path, function.cls)
                 return tuple(Val(Super(ref, v), frame, at) for v in this) or (
                     Val(Super(ref, None), frame, at),
@@ -391,14 +390,12 @@ def _import_module(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Val
         for val in ev.resolve(lazy):
             if isinstance(val.what, Known) and isinstance(val.what.value, str):
                 stmt = ir.Import(at, val.what.value, val.what.value, True)
-                return ev._import_target(frame, at, ev.program.imported(stmt, frame.path))
+                return import_target(ev, frame, at, ev.program.imported(stmt, frame.path))
     return (Val(Unknown("import_module"), frame, at),)
 
 
 def _fields(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
     """`dataclasses.asdict(x)`, `vars(x)`."""
-    from stripe_idem_lint.solve.methods import dumped
-
     found: list[Val] = []
     for lazy in args.positional[:1]:
         for val in ev.resolve(lazy):

@@ -15,10 +15,14 @@ from stripe_idem_lint.ir.text import text
 from stripe_idem_lint.link.flow import spelled
 from stripe_idem_lint.link.program import FunctionRef
 from stripe_idem_lint.solve import regions
+from stripe_idem_lint.solve.alternatives import joined
 from stripe_idem_lint.solve.callers import ENTRIES, Again, Callers, Edge, GuardMark, Wrapper
-from stripe_idem_lint.solve.evaluate import Evaluator, joined
+from stripe_idem_lint.solve.classes import class_member
+from stripe_idem_lint.solve.decorators import models_of, outside_names
+from stripe_idem_lint.solve.evaluate import Evaluator
+from stripe_idem_lint.solve.options import any_holds
 from stripe_idem_lint.solve.outside import handed_over, unpacked
-from stripe_idem_lint.solve.sinks import Hop, Site, calls_in
+from stripe_idem_lint.solve.sinks import Hop, Site, calls_in, sink_calls
 from stripe_idem_lint.solve.values import (
     Arguments,
     Callable_,
@@ -26,6 +30,7 @@ from stripe_idem_lint.solve.values import (
     Frame,
     Hole,
     Instance,
+    Lazy,
     Method,
     Object,
     Row,
@@ -374,7 +379,7 @@ class Climber:
             return replace(found, hits=(*found.hits, replace(shaped, start=loop.at, end=step.end)))
         if isinstance(loop, ir.For) and not regions.is_counting(loop.iter):
             literal = regions.is_literal(loop.iter) or self._literal_values(frame, loop.iter)
-            marks = regions.marks_item(module, loop, hop.at)
+            marks = regions.marks_item(module, loop, hop.at, self.ev.catalog.words.store)
             item = Loop(0, loop.at, hop.path, literal, marks, text(loop.iter))
             return replace(found, loops=(*found.loops, item))
         return found
@@ -481,7 +486,9 @@ class Climber:
             handlers = regions.goes_round(step.stmt)
             if regions.leaves(regions.after(module, loop.body, hop.at)[1:]):
                 handlers = tuple(h for h in handlers if _skips(h.body))
-            refilled = tuple(h for h in handlers if regions.puts_back(loop, h))
+            refilled = tuple(
+                h for h in handlers if regions.puts_back(loop, h, self.ev.catalog.words.take)
+            )
             if handlers and (leaves or refilled):
                 catches = tuple(n for h in handlers for n in self._handler_names(frame, h))
                 return Hit(0, 0, 0, self._loop_again(name, hop.path, loop.at, catches))
@@ -497,10 +504,10 @@ class Climber:
         """The exceptions of `with contextlib.suppress(…):`."""
         found: list[str] = []
         for expr, _ in stmt.items if isinstance(stmt, ir.With) else ():
-            if isinstance(expr, ir.Call) and "contextlib.suppress" in self.ev.outside_names(
-                frame, expr
+            if isinstance(expr, ir.Call) and any(
+                map(self.ev.catalog.suppresses, outside_names(self.ev, frame, expr))
             ):
-                args = self.ev.arguments(frame, expr.args)
+                args = Arguments.of(frame, expr.args)
                 found.extend(
                     n for lazy in args.positional for n in self.callers.exception_names(lazy)
                 )
@@ -548,8 +555,6 @@ class Climber:
     def _handler_names(self, frame: Frame, handler: ir.Handler) -> tuple[str, ...]:
         if handler.type is None:
             return ("builtins.BaseException",)
-        from stripe_idem_lint.solve.values import Lazy
-
         return self.callers.exception_names(Lazy(frame, handler.type))
 
     def _of_with(self, found: _Way, frame: Frame, step: regions.Around, path: str) -> _Way:
@@ -606,8 +611,6 @@ class Climber:
         return [call for call in calls_in(body) if wanted and spelled(call.func) == wanted]
 
     def _is_sink(self, frame: Frame, call: ir.Call) -> bool:
-        from stripe_idem_lint.solve.sinks import sink_calls
-
         return next(iter(sink_calls(self.ev, frame, call)), None) is not None
 
     def _of_inside(
@@ -646,7 +649,7 @@ class Climber:
         for val in vals:
             if isinstance(val.what, External):
                 for model in self.ev.catalog.insides(val.what.name):
-                    args = self.ev.arguments(frame, call.args)
+                    args = Arguments.of(frame, call.args)
                     return self.callers._enabled(
                         model, args, frame, (), None, path, call, val.what.name
                     )
@@ -661,12 +664,10 @@ class Climber:
         self, found: _Way, module: ir.Module, frame: Frame, body: tuple[ir.Stmt, ...], hop: Hop
     ) -> _Way:
         """Locks and claims taken before the place, or around it."""
-        from stripe_idem_lint.solve.options import any_holds
-
         for call in calls_in(body):
             if call.at >= hop.at:
                 continue
-            args = self.ev.arguments(frame, call.args)
+            args = Arguments.of(frame, call.args)
             for val in self.ev.values(frame, call.func):
                 if not isinstance(val.what, External):
                     continue
@@ -725,7 +726,7 @@ class Climber:
                 word = node.id
             elif isinstance(node, ir.Item) and isinstance(node.index, ir.Const):
                 word = str(node.index.value)
-            if any(part in _STATE_WORDS for part in word.lower().split("_")):
+            if any(part in self.ev.catalog.words.done for part in word.lower().split("_")):
                 return True
         return False
 
@@ -810,7 +811,7 @@ class Climber:
     def _by_call(
         self, owner: FunctionRef, outer: Frame, call: ir.Call, how: str, closure: Frame | None
     ) -> Frame | None:
-        args = self.ev.arguments(outer, call.args)
+        args = Arguments.of(outer, call.args)
         for val in self.ev.values(outer, call.func):
             frame = self._from_value(owner, val, args, outer, call.at, closure, how)
             if frame is not None:
@@ -844,14 +845,14 @@ class Climber:
                     owner, outer, at, joined(given, args), inner or closure, this
                 )
             case Type(ref):
-                member = self.ev.class_member(ref, "__init__") or self.ev.class_member(
-                    ref, "__post_init__"
+                member = class_member(self.ev, ref, "__init__") or class_member(
+                    self.ev, ref, "__post_init__"
                 )
                 if member == owner:
                     this = Val(Instance(ref, "blank", outer, at, args), outer, at)
                     return self.ev.bound_frame(owner, outer, at, args, closure, this)
             case Instance(ref):
-                if self.ev.class_member(ref, "__call__") == owner:
+                if class_member(self.ev, ref, "__call__") == owner:
                     return self.ev.bound_frame(owner, outer, at, args, closure, val)
             case Method(base, _) if how in ("task", "packed"):
                 if self.callers.leads_to(base, owner):
@@ -864,7 +865,7 @@ class Climber:
         return None
 
     def _packed(self, owner: FunctionRef, args: Arguments) -> Arguments:
-        for model, _ in self.ev.models_of(owner):
+        for model, _ in models_of(self.ev, owner):
             if model.packed_calls:
                 return unpacked(
                     self.ev, args, (*model.packed_args, "0"), (*model.packed_kwargs, "1")
@@ -963,35 +964,3 @@ def _hit(way: _Way, start: int, end: int, again: Again) -> _Way:
 def _skips(body: tuple[ir.Stmt, ...]) -> bool:
     """The statements end in `continue`."""
     return bool(body) and isinstance(body[-1], ir.Jump)
-
-
-_STATE_WORDS = frozenset(
-    [
-        "status",
-        "state",
-        "paid",
-        "charged",
-        "charge",
-        "processed",
-        "completed",
-        "done",
-        "billed",
-        "settled",
-        "captured",
-        "refunded",
-        "locked",
-        "claimed",
-        "claim",
-        "finished",
-        "succeeded",
-        "intent",
-        "exists",
-        "seen",
-        "sent",
-        "created",
-        "handled",
-        "duplicate",
-        "acquired",
-        "acquire",
-    ]
-)

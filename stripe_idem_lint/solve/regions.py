@@ -5,7 +5,7 @@ Only the text's structure is read here; what a called name means comes from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from stripe_idem_lint.ir import nodes as ir
@@ -218,11 +218,7 @@ def _exits_on_success(module: ir.Module, stmts: tuple[ir.Stmt, ...], at: int) ->
                 inside = after(module, block, at)
                 if inside and _exits_on_success(module, inside, at):
                     return True
-    return bool(later) and _leaves_soon(tuple(later))
-
-
-def _leaves_soon(stmts: tuple[ir.Stmt, ...]) -> bool:
-    return exits(stmts)
+    return exits(tuple(later))
 
 
 def goes_round(attempt: ir.Try) -> tuple[ir.Handler, ...]:
@@ -230,8 +226,8 @@ def goes_round(attempt: ir.Try) -> tuple[ir.Handler, ...]:
     return tuple(h for h in attempt.handlers if not leaves(h.body))
 
 
-def puts_back(loop: ir.For | ir.While, handler: ir.Handler) -> bool:
-    """The handler puts the failed item back into what the loop takes its items from."""
+def puts_back(loop: ir.For | ir.While, handler: ir.Handler, take: Collection[str]) -> bool:
+    """The handler puts the failed item back into what the loop takes its items from, by methods called `take`."""
     grown = assigned_names(handler.body)
     taken: set[str] = set()
     if isinstance(loop, ir.While):
@@ -242,13 +238,10 @@ def puts_back(loop: ir.For | ir.While, handler: ir.Handler) -> bool:
                 if (
                     isinstance(node, ir.Call)
                     and isinstance(node.func, ir.Attr)
-                    and node.func.name in _TAKES
+                    and node.func.name in take
                 ):
                     taken |= names_in(node.func.base)
     return bool(grown & taken)
-
-
-_TAKES = frozenset({"pop", "popleft", "get", "get_nowait"})
 
 
 def swallowing(attempt: ir.Try) -> tuple[ir.Handler, ...]:
@@ -319,8 +312,8 @@ def assigned_names(body: tuple[ir.Stmt, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-def marks_item(module: ir.Module, loop: ir.For, at: int) -> bool:
-    """After the place `at` the loop writes down that its item is done."""
+def marks_item(module: ir.Module, loop: ir.For, at: int, store: Collection[str]) -> bool:
+    """After the place `at` the loop writes down, by an assignment or a method called `store`, that its item is done."""
     items = names_in(loop.target)
     if not items:
         return False
@@ -331,30 +324,18 @@ def marks_item(module: ir.Module, loop: ir.For, at: int) -> bool:
                     return True
         if isinstance(stmt, ir.Evaluate) and end_of(module, stmt) > at:
             value = stmt.value.value if isinstance(stmt.value, ir.Await) else stmt.value
-            if isinstance(value, ir.Call) and _writes(value, items) and value.at > at:
+            if isinstance(value, ir.Call) and _writes(value, items, store) and value.at > at:
                 return True
     return False
 
 
-def _writes(call: ir.Call, items: frozenset[str]) -> bool:
+def _writes(call: ir.Call, items: frozenset[str], store: Collection[str]) -> bool:
     if not isinstance(call.func, ir.Attr):
         return False
     if names_in(call.func) & items:
         return True
-    last = call.func.name
-    writes = last in (
-        "execute",
-        "update",
-        "save",
-        "add",
-        "put",
-        "set",
-        "delete_message",
-        "commit",
-        "bulk_update",
-    )
     used = any(names_in(arg.value) & items for arg in call.args) or any(
         isinstance(node, ir.Call) and any(names_in(a.value) & items for a in node.args)
         for node in ir.walk(call.func)
     )
-    return writes and used
+    return call.func.name in store and used

@@ -6,6 +6,7 @@ service's hosts, and functions of these handed to somebody who calls them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,8 @@ from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.flow import Def
 from stripe_idem_lint.link.program import FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, EdgeModel, HttpClient, SinkModel
-from stripe_idem_lint.solve.evaluate import Evaluator, is_absent, joined
+from stripe_idem_lint.solve.alternatives import is_absent, joined
+from stripe_idem_lint.solve.evaluate import Evaluator
 from stripe_idem_lint.solve.options import any_holds, argument
 from stripe_idem_lint.solve.outside import handed_over, only_passes
 from stripe_idem_lint.solve.values import (
@@ -78,7 +80,7 @@ def sink_calls(ev: Evaluator, frame: Frame, call: ir.Call) -> Iterator[SinkCall]
     """The sinks that a call expression executes in this frame, itself or through a function it hands over."""
     if not _worth_asking(ev, frame, call):
         return
-    args = ev.arguments(frame, call.args)
+    args = Arguments.of(frame, call.args)
     for callee in callees(ev, frame, call):
         yield from _direct(ev, callee, args, call.at, frame)
         yield from _handed(ev, callee, args, call, frame)
@@ -86,7 +88,7 @@ def sink_calls(ev: Evaluator, frame: Frame, call: ir.Call) -> Iterator[SinkCall]
 
 def _worth_asking(ev: Evaluator, frame: Frame, call: ir.Call) -> bool:
     """By its looks the call may be a sink or hand one over; most calls of a file are neither."""
-    if not isinstance(call.func, ir.Attr) or call.func.name in ev.verbs:
+    if not isinstance(call.func, ir.Attr) or call.func.name in ev.catalog.verbs:
         return True
     return any(may_be_sink(ev, frame, arg.value) for arg in call.args)
 
@@ -95,7 +97,7 @@ def may_be_sink(ev: Evaluator, frame: Frame, expr: ir.Expr, depth: int = 0) -> b
     """By its looks the expression may be a function of the service."""
     match expr:
         case ir.Attr(_, _, name):
-            return name in ev.verbs or name in ev.resource_words
+            return name in ev.catalog.verbs or name in ev.catalog.resource_words
         case ir.Call(_, _, args):
             return depth < 2 and any(may_be_sink(ev, frame, arg.value, depth + 1) for arg in args)
         case ir.Choice(_, _, then, other):
@@ -142,29 +144,10 @@ def _direct(
         if client is not None:
             yield from _request(ev, what, client, args, at)
     elif isinstance(what, Hole | Unknown) and what.trail:
-        named = _by_trail(ev, what.trail)
-        if named is not None:
-            yield SinkCall(named[0], named[1], args, at)
-
-
-def _by_trail(ev: Evaluator, trail: tuple[str, ...]) -> tuple[str, SinkModel] | None:
-    """`gateway.stripe.Charge.create`, `self._client.v1.charges.create` on objects that cannot be resolved."""
-    words = [step[1:] for step in trail if step.startswith(".")]
-    if len(words) != len(trail):
-        return None
-    for number, word in enumerate(words):
-        rest = ".".join(words[number + 1 :])
-        if word == "stripe" and rest:
-            model = ev.catalog.sink(f"stripe.{rest}") or ev.catalog.sink(
-                f"stripe.StripeClient.{rest}"
-            )
-            if model is not None:
-                return f"stripe.{rest}", model
-        if word in ("v1", "v2") and rest:
-            model = ev.catalog.sink(f"stripe.StripeClient.{word}.{rest}")
-            if model is not None:
-                return f"stripe.StripeClient.{word}.{rest}", model
-    return None
+        names = tuple(step[1:] for step in what.trail if step.startswith("."))
+        below = ev.catalog.sink_below(names) if len(names) == len(what.trail) else None
+        if below is not None:
+            yield SinkCall(*below, args, at)
 
 
 def _request(
@@ -264,8 +247,6 @@ def _concatenated(ev: Evaluator, parts: tuple[Lazy, ...], depth: int) -> tuple[s
 
 
 def _filled(template: str) -> str:
-    import re
-
     return re.sub(r"\{[^{}]*\}|%\([^)]*\)[a-z]|%[a-z]", "{}", template)
 
 
@@ -329,7 +310,7 @@ def handed_sinks(ev: Evaluator, args: Arguments) -> bool:
 
 def _is_service(ev: Evaluator, name: str) -> bool:
     """A function of the service, or a class that has some."""
-    return ev.catalog.sink(name) is not None or name in ev.resources
+    return ev.catalog.sink(name) is not None or name in ev.catalog.resources
 
 
 # --- parameters and key
@@ -541,9 +522,9 @@ def find_sites(ev: Evaluator, path: str) -> list[Site]:
 
 def _addressed_by_callers(ev: Evaluator, frame: Frame, call: ir.Call) -> Iterator[SinkCall]:
     """A raw request whose address callers hand in, in a file that names the service: each way to it decides."""
-    if not isinstance(call.func, ir.Attr) or call.func.name not in ev.verbs:
+    if not isinstance(call.func, ir.Attr) or call.func.name not in ev.catalog.verbs:
         return
-    args = ev.arguments(frame, call.args)
+    args = Arguments.of(frame, call.args)
     for callee in callees(ev, frame, call):
         what = callee.what
         client = ev.catalog.http_call(what.name) if isinstance(what, External) else None
@@ -589,7 +570,7 @@ def _inside_helpers(
     ev: Evaluator, frame: Frame, call: ir.Call, hops: tuple[Hop, ...], depth: int
 ) -> Iterator[Site]:
     """Sinks that a project function executes because this call hands it a function of the service."""
-    args = ev.arguments(frame, call.args)
+    args = Arguments.of(frame, call.args)
     if depth > 2 or not handed_sinks(ev, args):
         return
     for callee in callees(ev, frame, call):

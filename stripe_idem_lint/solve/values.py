@@ -61,6 +61,16 @@ class Arguments:
     star: tuple[Lazy, ...] = ()
     double: tuple[Lazy, ...] = ()
 
+    @classmethod
+    def of(cls, frame: Frame, args: tuple[ir.Arg, ...]) -> Arguments:
+        """The arguments as written in `frame`."""
+        return cls(
+            tuple(Lazy(frame, a.value) for a in args if a.name is None and not a.star),
+            tuple((a.name, Lazy(frame, a.value)) for a in args if a.name is not None),
+            tuple(Lazy(frame, a.value) for a in args if a.star == 1),
+            tuple(Lazy(frame, a.value) for a in args if a.star == 2),
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
@@ -265,3 +275,7 @@ class Val:
     at: int
     needs: tuple[Condition, ...] = field(default=())
     sure: bool = False
+
+
+Vals = tuple[Val, ...]
+"""The alternatives of an expression."""

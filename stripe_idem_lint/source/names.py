@@ -97,16 +97,6 @@ def names_of(file: str, home: str, folders: Folders | None = None) -> Names:
     return Names(tuple(".".join(name) for name in found), ".".join(package), top)
 
 
-def module_names(file: str, root: str) -> tuple[str, ...]:
-    """`names_of(...).modules` of an absolute path below `root`."""
-    return names_of(file, root).modules
-
-
-def package_of(file: str, root: str) -> str:
-    """`names_of(...).package` of an absolute path below `root`."""
-    return names_of(file, root).package
-
-
 def is_inside(path: str, folder: str) -> bool:
     """Whether the absolute `path` is `folder` or below it; links are not looked through."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -53,6 +53,7 @@ FINDING = Finding(
     'derive the key from the order, e.g. f"pay-{order.id}"',
     ("also SIL104: uuid4 under resume_all (billing/jobs.py:3)",),
     "0123456789abcdef",
+    "money",
 )
 NOTICE = Finding(
     "SIL901",
@@ -75,7 +76,6 @@ def report(*findings: Finding, **parts: Any) -> Report:
         "summary": {"files": 12, "parsed": 4, "calls": 3},
         "rules": (RULE,),
         "sources": SOURCES,
-        "effects": {FINDING.fingerprint: "money"},
     }
     return Report(**{**whole, **parts})
 

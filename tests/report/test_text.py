@@ -172,7 +172,7 @@ def test_a_missing_key_is_told_from_a_fresh_one() -> None:
 
 
 def test_an_object_is_no_charge() -> None:
-    text = piped(report(effects={FINDING.fingerprint: "payable"}))
+    text = piped(report(changed(effect="payable")))
     assert "so Stripe makes a second object beside the first" in text
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stripe_idem_lint.source.names import module_names, names_of, package_of
+from stripe_idem_lint.source.names import names_of
 
 
 def tree(folder: Path, *names: str) -> None:
@@ -48,11 +48,9 @@ def test_names(
     assert list(names.modules) == modules
     assert names.package == package
     assert names.top == str(home / top)
-    assert module_names(str(home / asked), str(home)) == tuple(modules)
-    assert package_of(str(home / asked), str(home)) == package
 
 
 def test_a_package_is_known_whole_when_a_folder_inside_it_is_the_home(tmp_path: Path) -> None:
     home = tmp_path / "my-home"
     tree(home, "a/__init__.py", "a/b/__init__.py", "a/b/c.py")
-    assert module_names(str(home / "a/b/c.py"), str(home / "a/b")) == ("a.b.c",)
+    assert names_of(str(home / "a/b/c.py"), str(home / "a/b")).modules == ("a.b.c",)
