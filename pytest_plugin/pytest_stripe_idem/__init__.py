@@ -3,6 +3,8 @@ one charge gets two of them.
 
 This module is imported at every start of pytest, so it imports nothing itself; names are fetched
 when they are first asked for.
+
+PYTEST_DONT_REWRITE: a pytest that a test starts has imported it before, and need not warn of that.
 """
 
 from __future__ import annotations

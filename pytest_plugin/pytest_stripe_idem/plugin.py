@@ -7,13 +7,16 @@ timeline.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import sys
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_stripe_idem.transports import environment
 from pytest_stripe_idem.transports.install import patches
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 MARKER = "fake_stripe"
 _FAKE = pytest.StashKey["FakeStripe"]()
 _SESSION = pytest.StashKey["Session"]()
+_RESERVED = pytest.StashKey[socket.socket | None]()
 
 _MARKER_HELP = (
     "fake_stripe(identity=…, spend_cap=…, strict=…, judge=…, volatile=…, sdk_retries=…,"
@@ -63,10 +67,26 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER_HELP)
     config.pluginmanager.register(Reporter(config), "stripe-idem-reporter")
     patches.install()
-    if "STRIPE_IDEM_PORT" in os.environ:
-        from pytest_stripe_idem.transports import children
+    if environment.PORT in os.environ:
+        from pytest_stripe_idem.transports import child
 
-        config.add_cleanup(children.leave())
+        config.add_cleanup(child.leave())
+    _tell_children(config)
+
+
+def _tell_children(config: pytest.Config) -> None:
+    """From the start: one that no fake answers is refused, as this process is.
+
+    The port is only reserved: nobody listens before a test has the fake. So a process that lives
+    longer than a test (the fork server of `multiprocessing`) knows the right one too.
+    """
+    config.stash[_RESERVED] = None
+    with contextlib.suppress(OSError):
+        reserved = socket.socket()
+        config.add_cleanup(reserved.close)
+        reserved.bind(("127.0.0.1", 0))
+        config.stash[_RESERVED] = reserved
+        config.add_cleanup(environment.tell(**{environment.PORT: str(reserved.getsockname()[1])}))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -146,7 +166,7 @@ def _session(config: pytest.Config) -> Session:
     if _SESSION not in config.stash:
         from pytest_stripe_idem.session import Session
 
-        config.stash[_SESSION] = Session(config)
+        config.stash[_SESSION] = Session(config, config.stash[_RESERVED])
     return config.stash[_SESSION]
 
 

@@ -25,7 +25,7 @@ from pytest_stripe_idem.faults.kinds import Instead, KillAfter, KillBefore, Kind
 from pytest_stripe_idem.record.charges import Grouping, LogicalCharge, logical_charges
 from pytest_stripe_idem.record.exchange import FRESH, Exchange, Run
 from pytest_stripe_idem.report.timeline import headline
-from pytest_stripe_idem.transports.children import RUN
+from pytest_stripe_idem.transports.environment import RUN
 from pytest_stripe_idem.transports.errors import ProcessKilled
 
 _scopes = count(1)

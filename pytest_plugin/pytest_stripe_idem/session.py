@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -51,10 +52,15 @@ class ServerView:
 
 
 class Session:
-    """Lives from the first test with a fake to the end of the run."""
+    """Lives from the first test with a fake to the end of the run.
 
-    def __init__(self, config: pytest.Config) -> None:
+    Args:
+        reserved: A socket whose port the loopback server takes: children know it already.
+    """
+
+    def __init__(self, config: pytest.Config, reserved: socket.socket | None = None) -> None:
         self._config = config
+        self._reserved = reserved
         self._server: Loopback | None = None
 
     @contextmanager
@@ -79,7 +85,7 @@ class Session:
     def server(self) -> ServerView:
         """The loopback server, started when it is first wanted."""
         if self._server is None:
-            self._server = Loopback(_running_fake, _control).start()
+            self._server = Loopback(_running_fake, _control, reserved=self._reserved).start()
         return ServerView(self._server.url, "127.0.0.1", self._server.port)
 
     def stop(self) -> None:

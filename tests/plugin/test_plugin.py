@@ -33,6 +33,27 @@ def attempt(*args, **more):
 """
 
 
+CHILD = """
+import subprocess
+import sys
+
+PROGRAM = '''
+import urllib.request
+head = {"Authorization": "Bearer sk_test_1"}
+sent = urllib.request.Request("https://api.stripe.com/v1/customers", b"", head)
+try:
+    print(urllib.request.urlopen(sent, timeout=10).status)
+except OSError as error:
+    print(error)
+'''
+
+def child():
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+"""
+
+
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
@@ -327,6 +348,80 @@ def test_without():
         result.stdout.fnmatch_lines(
             ["1 request to Stripe outside a test*", "  POST https://api.stripe.com/v1/payment_int*"]
         )
+
+    def test_a_child_of_such_a_test_is_refused_too(self, run: Run) -> None:
+        result = run.apart(
+            CHILD
+            + """
+def test_before_any_fake():
+    assert "fixture `fake_stripe`" in child()
+
+def test_with(fake_stripe):
+    assert "200" in child()
+
+def test_after():
+    assert "fixture `fake_stripe`" in child()
+"""
+        )
+        result.assert_outcomes(passed=3)
+
+    def test_a_fork_server_older_than_the_fake_reaches_it(self, run: Run) -> None:
+        run.pytester.makepyfile(
+            paying="""
+import urllib.request
+
+def pay(_):
+    head = {"Authorization": "Bearer sk_test_1"}
+    sent = urllib.request.Request("https://api.stripe.com/v1/customers", b"", head)
+    return urllib.request.urlopen(sent, timeout=10).status
+"""
+        )
+        run.pytester.syspathinsert()
+        result = run.apart(
+            """
+import multiprocessing
+import paying
+
+def in_child():
+    with multiprocessing.get_context("forkserver").Pool(1) as pool:
+        return pool.map_async(paying.pay, [1]).get(timeout=60)
+
+def test_without():
+    with pytest.raises(Exception, match="fixture `fake_stripe`"):
+        in_child()
+
+def test_with(fake_stripe):
+    assert in_child() == [200]
+"""
+        )
+        result.assert_outcomes(passed=2)
+
+    def test_a_pytest_within_has_fakes_of_its_own(self, run: Run) -> None:
+        run.pytester.makepyfile(
+            inner="""
+import stripe
+
+def test_inner(fake_stripe):
+    stripe.Customer.create()
+    assert len(fake_stripe.objects("customer")) == 1
+
+def test_without():
+    assert stripe.max_network_retries == {retries}
+""".format(retries=__import__("stripe").max_network_retries)
+        )
+        result = run.apart(
+            """
+import subprocess
+import sys
+
+def test_outer(fake_stripe):
+    plugin = "-ppytest_stripe_idem.plugin"
+    command = [sys.executable, "-m", "pytest", "-Werror", plugin, "-pno:cacheprovider", "inner.py"]
+    subprocess.run(command, check=True)
+    assert fake_stripe.exchanges == ()
+"""
+        )
+        result.assert_outcomes(passed=1)
 
     def test_it_is_gone_after_the_run(self, run: Run) -> None:
         import urllib3
@@ -629,10 +724,12 @@ def test_refused():
     def test_pytest_socket(self, run: Run) -> None:
         pytest.importorskip("pytest_socket")
         result = run.apart(
-            """
+            CHILD
+            + """
 def test_no_socket(fake_stripe):
     charge("k")
     assert len(fake_stripe.objects("charge")) == 1
+    assert "200" in child()
 """,
             "--disable-socket",
             plugins=("pytest_socket",),

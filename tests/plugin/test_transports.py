@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import multiprocessing
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -12,6 +14,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+import venv
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -23,6 +26,7 @@ from typing import Any
 import pytest
 
 from plugin.clients import (
+    API,
     CLIENTS,
     Client,
     aiohttp_once,
@@ -30,8 +34,10 @@ from plugin.clients import (
     charge_in_child,
     wanted,
 )
+from plugin.sending import SECRET
 from pytest_stripe_idem.harness import FakeStripe
-from pytest_stripe_idem.transports.errors import ProcessKilled, StripeRefused
+from pytest_stripe_idem.transports import environment
+from pytest_stripe_idem.transports.errors import LiveKeyRefused, ProcessKilled, StripeRefused
 from pytest_stripe_idem.transports.install import patches
 from pytest_stripe_idem.transports.loopback import Loopback
 from pytest_stripe_idem.transports.switch import switch
@@ -76,6 +82,23 @@ class TestRefusal:
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{loopback.url}/_idem/", timeout=5)
         assert fake.exchanges == ()
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            StripeRefused("POST", "api.stripe.com", "/v1/charges"),
+            LiveKeyRefused("sk_live_abcdefghijkl"),
+            ProcessKilled(),
+        ],
+        ids=lambda each: type(each).__name__,
+    )
+    def test_a_child_can_send_them_to_its_parent(self, error: BaseException) -> None:
+        """A pool whose result cannot be read waits for ever."""
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert len(str(error)) > 50
+        assert "abcd" not in repr(error)
 
 
 class TestUnderAsyncio:
@@ -227,6 +250,33 @@ class TestChildren:
         )
         subprocess.run([sys.executable, "-c", program], check=True)
         assert [each.call.automatic for each in fake.exchanges] == [True, False]
+
+    def test_one_that_imports_no_client_imports_nothing_of_ours(self, fake: FakeStripe) -> None:
+        program = "import json, sys; assert not [m for m in sys.modules if 'stripe_idem' in m]"
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+    def test_the_clients_it_waits_for_are_those_with_a_patch(self) -> None:
+        """Read, not imported: it would act at once."""
+        [told] = [
+            node.value
+            for node in ast.parse((Path(environment.SITE) / "sitecustomize.py").read_text()).body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CLIENTS"
+        ]
+        assert isinstance(told, ast.Call)
+        assert set(ast.literal_eval(told.args[0])) == {*patches.modules, "stripe"}
+
+    def test_another_environment_reaches_it_and_gets_nothing_else(
+        self, fake: FakeStripe, tmp_path: Path
+    ) -> None:
+        venv.create(tmp_path, with_pip=False)
+        program = (
+            "import importlib.util as i, urllib.request as r\n"
+            "assert [i.find_spec(n) for n in ('pytest', 'stripe', '_pytest')] == [None] * 3\n"
+            f"r.urlopen(r.Request('{API}/v1/customers', b'', {{'Authorization': 'Bearer {SECRET}'}}))"
+        )
+        folder = "Scripts" if os.name == "nt" else "bin"
+        subprocess.run([tmp_path / folder / "python", "-c", program], check=True)
+        assert len(fake.objects("customer")) == 1
 
     def test_a_sitecustomize_that_was_there_still_runs(
         self, fake: FakeStripe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -37,13 +37,21 @@ class Loopback:
         find_handler: Gives the fake that answers just now, or None.
         control: Answers requests below `/_idem/`; without it they are a 404.
         port: 0 takes a free one.
+        reserved: A socket that is bound already; its port is taken.
     """
 
     def __init__(
-        self, find_handler: FindHandler, control: Control | None = None, port: int = 0
+        self,
+        find_handler: FindHandler,
+        control: Control | None = None,
+        port: int = 0,
+        *,
+        reserved: socket.socket | None = None,
     ) -> None:
         self._find_handler, self._control = find_handler, control
-        self._socket = socket.create_server((ADDRESS, port), backlog=128)
+        self._socket = reserved or socket.create_server((ADDRESS, port))
+        self._socket.settimeout(None)  # whatever `socket.setdefaulttimeout` says
+        self._socket.listen(128)
         self.port: int = self._socket.getsockname()[1]
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -80,7 +88,11 @@ class Loopback:
     def _accept(self) -> None:
         while True:
             try:
-                connection, _ = self._socket.accept()
+                # Not `accept`: it makes a `socket.socket`, which pytest-socket forbids.
+                number, _ = self._socket._accept()  # type: ignore[attr-defined]
+                kind = type(self._socket)
+                connection = kind(self._socket.family, self._socket.type, fileno=number)
+                connection.settimeout(None)
             except OSError:
                 return
             with self._lock:

@@ -59,6 +59,11 @@ class Patches:
         self._wanted = 0
         self._finder = _Finder(set(plans) | set(wraps), self._imported)
 
+    @property
+    def modules(self) -> frozenset[str]:
+        """The modules that are waited for."""
+        return frozenset(self._finder.names)
+
     def install(self) -> None:
         """Patches what is imported and waits for the rest; once, however often it is called."""
         self._wanted += 1
