@@ -35,3 +35,11 @@ def test_ours_holds_all_25(script: ModuleType) -> None:
 
 def test_a_server_that_is_not_there_holds_none(script: ModuleType) -> None:
     assert not any(script.results(script.Server("http://127.0.0.1:9")).values())
+
+
+def test_the_page_says_what_the_script_says(script: ModuleType) -> None:
+    page = script.PAGE.read_text(encoding="utf-8")
+    assert page.startswith(script.HEAD)
+    rows = [line.split("|")[1].strip() for line in page.removeprefix(script.HEAD).splitlines()[2:]]
+    assert rows == [*script.CHECKS, ""]
+    assert "| **25 of 25** |" in page
