@@ -406,8 +406,9 @@ def test_inner(fake_stripe):
     assert len(fake_stripe.objects("customer")) == 1
 
 def test_without():
-    assert stripe.max_network_retries == {retries}
-""".format(retries=__import__("stripe").max_network_retries)
+    major = int(stripe.VERSION.partition(".")[0])
+    assert stripe.max_network_retries == (2 if major >= 11 else 0)
+"""
         )
         result = run.apart(
             """
@@ -415,9 +416,9 @@ import subprocess
 import sys
 
 def test_outer(fake_stripe):
-    plugin = "-ppytest_stripe_idem.plugin"
-    command = [sys.executable, "-m", "pytest", "-Werror", plugin, "-pno:cacheprovider", "inner.py"]
-    subprocess.run(command, check=True)
+    # What pytest warns of: the package has been imported before it could be rewritten.
+    options = ["-Werror::pytest.PytestWarning", "-ppytest_stripe_idem.plugin", "-pno:cacheprovider"]
+    subprocess.run([sys.executable, "-m", "pytest", *options, "inner.py"], check=True)
     assert fake_stripe.exchanges == ()
 """
         )
