@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_monthly_run(fake_stripe):
         place = "test_billing.py:13 in charge"
         stored = "or store it before the call (docs: keys)"
         distinct = 'fake_stripe.expect_distinct(by="metadata[[]invoice[]]")'
-        lost, done = "executed, response lost", "executed               "
+        lost, done = "executed, response lost   ", "executed                  "
         result.stdout.fnmatch_lines(
             [
                 f"{head}  metadata[[]invoice[]]=in_42",
@@ -107,6 +108,37 @@ def test_monthly_run(fake_stripe):
             consecutive=True,
         )
         assert "error" not in result.parseoutcomes()
+
+    def test_the_text_is_the_one_of_the_guide_to_the_letter(self, run: Run) -> None:
+        guide = Path(__file__).parent.parent.parent / "docs/plugin/guide.md"
+        [wanted] = [
+            block.strip("\n")
+            for block in guide.read_text(encoding="utf-8").split("```")
+            if block.startswith("\none charge, two keys:")
+        ]
+        folder = run.pytester.mkpydir("billing")
+        source = """
+def charge(key):
+    return stripe.PaymentIntent.create(customer="cus_7", amount=4900, currency="usd", confirm=True,
+                                       metadata={"invoice": "in_42"}, idempotency_key=key)
+"""
+        (folder / "runs.py").write_text("import stripe\n" + "\n" * 84 + source)
+        run.pytester.makeini("[pytest]\npythonpath = .\n")
+        result = run(
+            """
+from billing import runs
+
+def test_monthly_run(fake_stripe, monkeypatch):
+    monkeypatch.setattr("time.time", lambda: 1_790_000_000.0)
+    fake_stripe.faults.lose_response()
+    with pytest.raises(stripe.APIConnectionError):
+        runs.charge("3f7c0000-0000-4000-8000-0000000000d1")
+    fake_stripe.clock.advance(seconds=0.412)
+    runs.charge("9a2e0000-0000-4000-8000-000000000007")
+"""
+        )
+        result.assert_outcomes(failed=1)
+        assert wanted in str(result.stdout)
 
     def test_a_test_that_fails_by_itself_gets_the_timeline_as_well(self, run: Run) -> None:
         result = run(

@@ -103,10 +103,14 @@ def rows_of(exchanges: Sequence[Exchange], root: Path) -> Iterable[str]:
         )
         for each in exchanges
     ]
-    widths = [max(len(row[column]) for row in table) for column in range(4)]
+    widths = [max(_LEAST[column], *(len(row[column]) for row in table)) for column in range(4)]
     for row in table:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         yield "  ".join([*cells, row[4]]).rstrip()
+
+
+# Places begin in the same column in nearly every timeline.
+_LEAST = (0, 0, 0, 26)
 
 
 def outcome_words(each: Exchange) -> str:
