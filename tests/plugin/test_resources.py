@@ -226,6 +226,30 @@ class TestRefunds:
         assert desk.post("/v1/refunds", {"charge": held})["amount"] == 1000
         assert desk.balance() == 0
 
+    @pytest.mark.parametrize(
+        ("card", "first", "then", "balance"),
+        [
+            ("pm_card_refundFail", "succeeded", "failed", 4900),
+            ("pm_card_pendingRefund", "pending", "succeeded", 3700),
+        ],
+    )
+    def test_a_refund_may_end_otherwise_than_it_began(
+        self, desk: Desk, card: str, first: str, then: str, balance: int
+    ) -> None:
+        """After its answer, without any request of the client's: the next one finds it so."""
+        paid = {"amount": 4900, "currency": "usd", "payment_method": card, "confirm": True}
+        intent = desk.post("/v1/payment_intents", paid)
+        refund = desk.post("/v1/refunds", {"payment_intent": intent["id"], "amount": 1200})
+        assert refund["status"] == first
+        assert desk.balance() == 3700
+        [newest, *_] = desk.get("/v1/events", {"type": "charge.refund.updated"})["data"]
+        assert newest["data"]["object"]["status"] == then
+        assert newest["request"] == {"id": None, "idempotency_key": None}
+        assert desk.get(f"/v1/refunds/{refund['id']}")["status"] == then
+        charge = desk.get(f"/v1/charges/{refund['charge']}")
+        assert charge["amount_refunded"] == 4900 - balance
+        assert desk.balance() == balance
+
     def test_the_old_addresses_still_refund(self, desk: Desk) -> None:
         charge = desk.post("/v1/charges", {**USD, "source": "tok_visa"})["id"]
         assert desk.post(f"/v1/charges/{charge}/refunds", {"amount": 900})["object"] == "refund"

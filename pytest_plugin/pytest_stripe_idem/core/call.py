@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_stripe_idem.core import errors
@@ -39,6 +39,10 @@ class Call:
     def emit(self, name: str, about: Json) -> None:
         """Records an event that names this request and its key."""
         self.world.emit(name, about, self.now, self.request, self.key)
+
+    def of_itself(self, now: int) -> Call:
+        """This call, for what happens later without any request."""
+        return replace(self, now=now, request=None, key=None)
 
     def owned(self, kind: str, place: int = 0) -> Json:
         """The object that an id in the path names, or 404."""

@@ -334,6 +334,7 @@ class Machine:
         )
 
     def _execute(self, claim: Claim, override: Override | Decline | None) -> Json:
+        claim.call.world.catch_up(claim.call.now)
         match override:
             case Override.LOCK_TIMEOUT:
                 raise errors.lock_timeout(self.assumptions.lock_timeout_should_retry)

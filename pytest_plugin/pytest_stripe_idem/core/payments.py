@@ -178,6 +178,7 @@ def refund_charge(call: Call, charge: Json, amount: int | None, values: Json) ->
             f"The refund of {wanted} is greater than the {left} left of the charge.",
             param="amount",
         )
+    card = card_of(call, charge["payment_method"] or "")
     refund = call.world.add(
         "refund",
         call.now,
@@ -186,7 +187,7 @@ def refund_charge(call: Call, charge: Json, amount: int | None, values: Json) ->
             "charge": charge["id"],
             "currency": charge["currency"],
             "payment_intent": charge["payment_intent"],
-            "status": "succeeded",
+            "status": "pending" if card.refund == "waits" else "succeeded",
             "metadata": {},
             **values,
         },
@@ -196,7 +197,39 @@ def refund_charge(call: Call, charge: Json, amount: int | None, values: Json) ->
     charge["refunded"] = charge["amount_refunded"] == charge["amount_captured"]
     call.emit("charge.refunded", charge)
     call.emit("refund.created", refund)
+    if card.refund != "succeeded":
+        call.world.later(lambda now: _end_refund(call.of_itself(now), refund, card))
     return refund
+
+
+def _end_refund(call: Call, refund: Json, card: TestCard) -> None:
+    """What the bank says to a refund in the end, unless it was canceled meanwhile."""
+    if card.refund == "fails later":
+        refund["failure_reason"] = "expired_or_canceled_card"
+        undo_refund(call, refund, "failed")
+    elif refund["status"] == "pending":
+        refund["status"] = "succeeded"
+        _refund_changed(call, refund)
+
+
+def undo_refund(call: Call, refund: Json, status: str) -> None:
+    """Takes a refund back into the balance."""
+    refund["status"] = status
+    refund["failure_balance_transaction"] = book(
+        call, refund["amount"], refund["currency"], "refund_failure", refund["id"]
+    )
+    charge = call.world.find(refund["charge"] or "", "charge")
+    if charge is not None:
+        charge["amount_refunded"] -= refund["amount"]
+        charge["refunded"] = False
+    _refund_changed(call, refund)
+    if status == "failed":
+        call.emit("refund.failed", refund)
+
+
+def _refund_changed(call: Call, refund: Json) -> None:
+    call.emit("refund.updated", refund)
+    call.emit("charge.refund.updated", refund)
 
 
 def _dispute(call: Call, charge: Json) -> None:

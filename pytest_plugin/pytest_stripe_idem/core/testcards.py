@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Literal
 
 Answer = Literal["pays", "declines", "asks"]
+Refund = Literal["succeeded", "fails later", "waits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,9 @@ class TestCard:
         answer: `asks` wants the customer to authenticate first.
         code: Error code of a decline; `decline_code` says more for `card_declined`.
         attaches: Whether it can be attached to a customer at all.
+        disputed: A charge is disputed as soon as it is made.
+        refund: What becomes of a refund: `fails later` has succeeded at first, `waits` is pending
+            at first.
     """
 
     __test__ = False  # the name begins as pytest's own classes do
@@ -32,6 +36,7 @@ class TestCard:
     decline_code: str | None = None
     attaches: bool = True
     disputed: bool = False
+    refund: Refund = "succeeded"
 
     @property
     def last4(self) -> str:
@@ -87,6 +92,8 @@ BY_NAME = MappingProxyType(
         "authenticationrequiredonsetup": TestCard("4000002500003155", answer="asks", code=ASKS),
         "threedsecure2required": TestCard("4000000000003220", answer="asks", code=ASKS),
         "threedsecurerequired": TestCard("4000000000003063", answer="asks", code=ASKS),
+        "refundfail": TestCard("4000000000005126", refund="fails later"),
+        "pendingrefund": TestCard("4000000000007726", refund="waits"),
         "createdispute": TestCard("4000000000000259", disputed=True),
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -30,6 +30,7 @@ class World:
         self._objects: dict[str, Json] = {}
         self._by_kind: dict[str, list[str]] = {}
         self._events: list[str] = []
+        self._later: list[Callable[[int], None]] = []
         self.singletons: dict[str, Json] = {}
         # What the bank says about a payment method, source or token, by id.
         self.cards: dict[str, TestCard] = {}
@@ -90,6 +91,16 @@ class World:
 
     def __len__(self) -> int:
         return len(self._objects)
+
+    def later(self, step: Callable[[int], None]) -> None:
+        """Something that happens after the answer, of itself: when the next request comes."""
+        self._later.append(step)
+
+    def catch_up(self, now: int) -> None:
+        """Lets happen what was to happen in the meantime."""
+        steps, self._later = self._later, []
+        for step in steps:
+            step(now)
 
     def emit(self, name: str, about: Json, now: int, request: str | None, key: str | None) -> None:
         """Records an event with a snapshot of its object."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_stripe_idem.core import errors
 from pytest_stripe_idem.core.call import Call, merge_metadata
-from pytest_stripe_idem.core.payments import book, refund_charge
+from pytest_stripe_idem.core.payments import refund_charge, undo_refund
 from pytest_stripe_idem.core.world import Json
 
 
@@ -22,13 +22,13 @@ def update(call: Call) -> Json:
 
 
 def cancel(call: Call) -> Json:
-    """Only a refund that still waits can be canceled; those here are done at once."""
+    """Only a refund that still waits can be canceled; most are done at once."""
     refund = call.owned("refund")
     if refund["status"] not in {"pending", "requires_action"}:
         raise errors.invalid(
             f"A refund with the status {refund['status']} cannot be canceled.", param="refund"
         )
-    undo(call, refund, "canceled")
+    undo_refund(call, refund, "canceled")
     return refund
 
 
@@ -37,21 +37,8 @@ def expire(call: Call) -> Json:
     refund = call.owned("refund")
     if refund["status"] != "requires_action":
         raise errors.invalid("Only a refund that requires action expires.", param="refund")
-    undo(call, refund, "failed")
+    undo_refund(call, refund, "failed")
     return refund
-
-
-def undo(call: Call, refund: Json, status: str) -> None:
-    """Takes a refund back into the balance."""
-    refund["status"] = status
-    refund["failure_balance_transaction"] = book(
-        call, refund["amount"], refund["currency"], "refund_failure", refund["id"]
-    )
-    charge = call.world.find(refund["charge"] or "", "charge")
-    if charge is not None:
-        charge["amount_refunded"] -= refund["amount"]
-        charge["refunded"] = False
-    call.emit("refund.failed", refund)
 
 
 def _charge(call: Call) -> Json:
