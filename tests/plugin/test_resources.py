@@ -197,6 +197,48 @@ class TestCharges:
         assert desk.error("/v1/customers", {"source": "tok_chargeDeclined"})[0] == 402
 
 
+class TestCards:
+    def test_the_cards_of_a_customer_are_shown_when_asked_for(self, desk: Desk) -> None:
+        token = desk.post("/v1/tokens", {"card": {"number": "4012888888881881"}})["id"]
+        customer = desk.post("/v1/customers", {"source": token})
+        path = f"/v1/customers/{customer['id']}"
+        assert not desk.get(path)["sources"]
+        [card] = desk.get(path, {"expand": ["sources"]})["sources"]["data"]
+        assert (card["id"], card["last4"]) == (customer["default_source"], "1881")
+        desk.delete(f"{path}/sources/{card['id']}")
+        assert desk.get(path, {"expand": ["sources"]})["sources"]["data"] == []
+
+    def test_one_card_has_one_fingerprint(self, desk: Desk) -> None:
+        made = [
+            desk.post("/v1/payment_methods", {"type": "card", "card": {"number": number}})
+            for number in ("4242424242424242", "5555555555554444", "4242424242424242")
+        ]
+        one, other, again = (each["card"]["fingerprint"] for each in made)
+        assert one == again != other
+
+
+class TestDisputes:
+    @pytest.mark.parametrize("outcome", ["won", "lost"])
+    def test_the_evidence_of_test_mode_decides(self, desk: Desk, outcome: str) -> None:
+        charge = desk.post("/v1/charges", {**USD, "source": "tok_createDispute"})
+        assert charge["disputed"]
+        path = f"/v1/disputes/{charge['dispute']}"
+        word = {"won": "winning_evidence", "lost": "losing_evidence"}[outcome]
+        kept = desk.post(path, {"evidence": {"uncategorized_text": word}, "submit": False})
+        assert kept["status"] == "needs_response"
+        sent = desk.post(path, {"evidence": {"uncategorized_text": word}})
+        assert sent["status"] == outcome
+        [event] = desk.get("/v1/events", {"type": "charge.dispute.closed"})["data"]
+        assert event["data"]["object"]["status"] == outcome
+        assert desk.error(path, {"evidence": {"uncategorized_text": "more"}})[0] == 400
+
+    def test_whoever_gives_up_has_lost(self, desk: Desk) -> None:
+        charge = desk.post("/v1/charges", {**USD, "source": "tok_createDispute"})
+        path = f"/v1/disputes/{charge['dispute']}/close"
+        assert desk.post(path)["status"] == "lost"
+        assert desk.error(path)[0] == 400
+
+
 class TestRefunds:
     def test_parts_add_up_to_the_charge_and_no_more(self, desk: Desk) -> None:
         charge = desk.post("/v1/charges", {**USD, "source": "tok_visa"})["id"]

@@ -367,6 +367,7 @@ class Machine:
             answer,
             paths if isinstance(paths, list) else [paths],
             lambda id: world.find(id) or transactions.get(id),
+            lambda inside, name: resources.included(world, inside, name),
         )
 
     def _stored(

@@ -71,13 +71,18 @@ def card_details(card: TestCard) -> Json:
         "country": "US",
         "exp_month": 12,
         "exp_year": 2034,
-        "fingerprint": f"fp_{card.number[-8:]}",
+        "fingerprint": fingerprint(card),
         "funding": "credit",
         "last4": card.last4,
         "networks": {"available": [card.brand], "preferred": None},
         "three_d_secure_usage": {"supported": True},
         "wallet": None,
     }
+
+
+def fingerprint(card: TestCard) -> str:
+    """The same for every payment method made from one card."""
+    return f"fp_{card.number[-8:]}"
 
 
 def default_method(customer: Json | None) -> str | None:
@@ -246,5 +251,5 @@ def _dispute(call: Call, charge: Json) -> None:
             "metadata": {},
         },
     )
-    charge["disputed"] = True
+    charge["disputed"], charge["dispute"] = True, dispute["id"]
     call.emit("charge.dispute.created", dispute)

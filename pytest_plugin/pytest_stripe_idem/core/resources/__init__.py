@@ -1,4 +1,7 @@
-"""One file per resource: `ROUTES` names the endpoints it executes, `MAKERS` what it makes on sight.
+"""One file per resource.
+
+`ROUTES` names the endpoints it executes, `MAKERS` what it makes on sight, `INCLUDED` the lists that
+an answer has only where they are asked for with `expand`.
 
 Every endpoint that no file names is executed by `generic`.
 """
@@ -7,13 +10,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType, ModuleType
 
 from pytest_stripe_idem.core.call import Handler, Maker
 from pytest_stripe_idem.core.catalog import Endpoint
 from pytest_stripe_idem.core.resources import generic
+from pytest_stripe_idem.core.world import Json, World
 
 
 def handler_of(endpoint: Endpoint) -> Handler:
@@ -27,6 +31,20 @@ def makers() -> Mapping[str, Maker]:
     found: dict[str, Maker] = dict(generic.makers())
     for module in _modules():
         found.update(getattr(module, "MAKERS", {}))
+    return MappingProxyType(found)
+
+
+def included(world: World, inside: Json, name: str) -> Json | None:
+    """A list below an object that only `expand` shows; None for any other field."""
+    find = _included().get((inside.get("object", ""), name))
+    return find(world, inside) if find is not None else None
+
+
+@cache
+def _included() -> Mapping[tuple[str, str], Callable[[World, Json], Json]]:
+    found: dict[tuple[str, str], Callable[[World, Json], Json]] = {}
+    for module in _modules():
+        found.update(getattr(module, "INCLUDED", {}))
     return MappingProxyType(found)
 
 

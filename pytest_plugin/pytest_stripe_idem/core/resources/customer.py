@@ -7,10 +7,11 @@ from pytest_stripe_idem.core.call import Call, merge_metadata, plain
 from pytest_stripe_idem.core.payments import (
     card_of,
     decline,
+    fingerprint,
     make_payment_method,
     use_payment_method,
 )
-from pytest_stripe_idem.core.world import Json, listing
+from pytest_stripe_idem.core.world import Json, World, listing
 
 _ECHOED = (
     "address", "balance", "description", "email", "name", "phone", "preferred_locales", "shipping",
@@ -72,6 +73,7 @@ def add_source(call: Call, customer: Json, reference: str) -> Json:
             "customer": customer["id"],
             "exp_month": 12,
             "exp_year": 2034,
+            "fingerprint": fingerprint(card),
             "funding": "credit",
             "last4": card.last4,
             "metadata": {},
@@ -149,6 +151,12 @@ def payment_methods(call: Call) -> Json:
     return listing(rows[: int(call.params.get("limit", 100))], call.path)
 
 
+def sources_of(world: World, customer: Json) -> Json:
+    """The cards made from tokens; an answer has them only where they are expanded."""
+    rows = [each for each in world.all("card") if each.get("customer") == customer["id"]]
+    return listing(rows[::-1], f"/v1/customers/{customer['id']}/sources")
+
+
 def make_on_sight(call: Call, id: str) -> Json:
     """A customer that a test's own data names: it has a card that works."""
     customer = call.world.add("customer", call.now, _blank(), id=id)
@@ -183,3 +191,4 @@ ROUTES = {
     "GET /v1/customers/{}/payment_methods": payment_methods,
 }
 MAKERS = {"customer": make_on_sight}
+INCLUDED = {("customer", "sources"): sources_of}
