@@ -139,6 +139,34 @@ def test_another_endpoint_under_one_key(wire: Wire) -> None:
     assert "/v1/customers" in error["message"]
 
 
+def test_the_ids_in_a_path_are_part_of_the_endpoint(wire: Wire) -> None:
+    paths = [
+        f"/v1/customers/{wire.send('POST', '/v1/customers', key=each).json()['id']}"
+        for each in ("a", "b")
+    ]
+    assert wire.send("POST", paths[0], {"name": "A"}, "k").status == 200
+    reply = wire.send("POST", paths[1], {"name": "A"}, "k")
+    assert (reply.status, reply.json()["error"]["type"]) == (400, "idempotency_error")
+    assert all(path in reply.json()["error"]["message"] for path in paths)
+
+
+def test_every_post_takes_a_key(wire: Wire) -> None:
+    """One of each kind of endpoint: made, changed, acted on, below another object."""
+    charge = wire.charge("a").json()["id"]
+    for number, (path, params) in enumerate(
+        [
+            ("/v1/customers", {"name": "A"}),
+            (f"/v1/charges/{charge}", {"description": "d"}),
+            ("/v1/refunds", {"charge": charge, "amount": 900}),
+            ("/v1/payment_intents", {"amount": 100, "currency": "usd"}),
+            ("/v1/coupons", {"duration": "once", "percent_off": 10}),
+        ]
+    ):
+        first, again = (wire.send("POST", path, params, f"k{number}") for _ in range(2))
+        assert (first.status, again.body) == (200, first.body), first.body
+        assert again.headers["idempotent-replayed"] == "true"
+
+
 def test_a_key_in_flight(wire: Wire) -> None:
     held = wire.fake.faults.hold()
     first: list[Reply] = []
@@ -163,20 +191,21 @@ def _beside(wire: Wire) -> Wire:
 
 
 @pytest.mark.parametrize(
-    ("fault", "more", "status", "code"),
+    ("fault", "more", "status", "type", "code"),
     [
-        ("decline", {}, 402, "card_declined"),
-        ("server_error", {"after_effect": True}, 500, None),
-        ("server_error", {"after_effect": False}, 500, None),
-        ("lock_timeout", {}, 429, "lock_timeout"),
+        ("decline", {}, 402, "card_error", "card_declined"),
+        ("server_error", {"after_effect": True}, 500, "api_error", None),
+        ("server_error", {"after_effect": False}, 500, "api_error", None),
+        ("lock_timeout", {}, 429, "invalid_request_error", "lock_timeout"),
     ],
 )
 def test_failures_of_an_execution_are_stored(
-    wire: Wire, fault: str, more: dict[str, Any], status: int, code: str | None
+    wire: Wire, fault: str, more: dict[str, Any], status: int, type: str, code: str | None
 ) -> None:
     getattr(wire.fake.faults, fault)(**more)
     first, again = wire.charge(), wire.charge()
-    assert (first.status, first.json()["error"].get("code")) == (status, code)
+    error = first.json()["error"]
+    assert (first.status, error["type"], error.get("code")) == (status, type, code)
     assert (again.status, again.body) == (first.status, first.body)
     assert again.headers["idempotent-replayed"] == "true"
 
@@ -233,6 +262,14 @@ def test_after_a_day_the_key_is_forgotten(wire: Wire) -> None:
     assert wire.charges == 2
 
 
+def test_the_account_has_the_keys_not_the_api_key(wire: Wire) -> None:
+    first = wire.charge()
+    other = {"Authorization": "Bearer sk_test_another"}
+    again = wire.send("POST", "/v1/charges", CHARGE, "k", other)
+    assert again.body == first.body
+    assert again.headers["idempotent-replayed"] == "true"
+
+
 def test_connected_accounts_have_keys_of_their_own(wire: Wire) -> None:
     wire.charge()
     other = wire.send("POST", "/v1/charges", CHARGE, "k", {"Stripe-Account": "acct_9"})
@@ -257,6 +294,21 @@ def test_v2_replays_the_present_and_executes_failures_again(wire: Wire) -> None:
     wire.fake.faults.server_error(endpoint=f"POST {path}", after_effect=False)
     assert wire.send("POST", path, {}, "k2").status == 500
     assert wire.send("POST", path, {}, "k2").status == 200
+
+
+def test_a_v2_key_belongs_to_its_endpoint_and_lives_for_30_days(wire: Wire) -> None:
+    wire.need_v2()
+    first = wire.send("POST", "/v2/core/accounts", {"display_name": "A"}, "k")
+    assert first.status == 200
+    here = f"/v2/core/accounts/{first.json()['id']}"
+    other = wire.send("POST", here, {"display_name": "A"}, "k")
+    assert (other.status, "idempotent-replayed" in other.headers) == (200, False)
+    wire.fake.clock.advance(hours=29 * 24)
+    again = wire.send("POST", "/v2/core/accounts", {"display_name": "A"}, "k")
+    assert again.json()["id"] == first.json()["id"]
+    wire.fake.clock.advance(hours=2 * 24)
+    late = wire.send("POST", "/v2/core/accounts", {"display_name": "A"}, "k")
+    assert late.json()["id"] != first.json()["id"]
 
 
 def test_a_v2_delete_is_keyed(wire: Wire) -> None:
