@@ -37,9 +37,20 @@ def _urlopen(original: Callable[..., Any]) -> Callable[..., Any]:
                 retries, redirect=more.get("redirect", True), default=self.retries
             )
         sent = wire.lower_headers(self.headers if headers is None else headers)
+        _need_latin_1(sent)
         return _attempts(self, method, url, wire.body_bytes(body), sent, retries, more)
 
     return urlopen
+
+
+def _need_latin_1(headers: dict[str, str]) -> None:
+    """As `http.client` does when it writes them: a key it cannot write is never sent.
+
+    Raises:
+        UnicodeEncodeError: A value has other characters.
+    """
+    for value in headers.values():
+        value.encode("latin-1")
 
 
 def _attempts(
