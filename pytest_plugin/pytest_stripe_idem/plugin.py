@@ -178,7 +178,8 @@ def _options(item: pytest.Item) -> Options:
     try:
         return options_of(item)
     except OptionError as error:
-        pytest.fail(str(error), pytrace=False)
+        wrong = str(error)
+    pytest.fail(wrong, pytrace=False)  # outside: the message alone is shown, and once
 
 
 class Reporter:

@@ -257,6 +257,7 @@ class TestOptions:
         )
         result.assert_outcomes(errors=1, passed=1)
         result.stdout.fnmatch_lines([f"*@pytest.mark.fake_stripe at *test_run*{words}*"])
+        assert "During handling" not in str(result.stdout)
 
     def test_the_command_line_goes_before_ini_and_the_marker_before_both(self, run: Run) -> None:
         run.pytester.makeini("[pytest]\nstripe_idem_strict = true\n")
