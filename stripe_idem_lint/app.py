@@ -215,13 +215,15 @@ class _Run:
     @cached_property
     def candidates(self) -> tuple[str, ...]:
         """Files that may hold a Stripe call: those that name the service, its key, or one of its resources with a verb."""
-        words = b"|".join(map(re.escape, sorted(self.catalog.sink_words())))
-        services = "|".join(self.catalog.services).encode()
-        sign = re.compile(rb"%s|\.(?:%s)\s*\.\s*\w+\s*\(" % (words, services), re.IGNORECASE)
+        words = tuple(sorted(self.catalog.sink_words()))
+        services, verbs = ("|".join(names).encode() for names in self.catalog.routes)
+        route = re.compile(rb"\.(?:%s)\s*\.\s*(?:%s)\s*[,()]" % (services, verbs))
         return tuple(
             path
             for path in self.program.paths
-            if mentions_service(data := self.read(path)) or sign.search(data)
+            if mentions_service(data := self.read(path))
+            or any(word in data for word in words)
+            or route.search(data)
         )
 
     @cached_property

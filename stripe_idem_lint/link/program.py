@@ -7,12 +7,13 @@ follows the code that takes part, not the size of the repository. Knows Python o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link import flow as flows
 from stripe_idem_lint.link.endings import with_endings
+from stripe_idem_lint.link.imports import Imports
 from stripe_idem_lint.source.scan import mentions
 
 
@@ -81,10 +82,18 @@ class Program:
         self._modules: dict[str, ir.Module | None] = {}
         self._flows: dict[tuple[str, str, int], flows.Flow] = {}
         self._mentions: dict[str, tuple[str, ...]] = {}
+        self._setters: dict[str, Mapping[str, tuple[FunctionRef, ...]]] = {}
         self._by_name: dict[str, list[Unit]] = {}
         for unit in units:
             for name in unit.modules:
                 self._by_name.setdefault(name, []).append(unit)
+        self._imports = Imports(
+            {unit.path: unit.modules for unit in units},
+            {unit.path: unit.package for unit in units},
+            read,
+            self.find_module,
+            self.mentioning,
+        )
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -116,6 +125,19 @@ class Program:
         module = self._modules[ref.path]
         assert module is not None
         return module.classes[ref.index]
+
+    def setters(self, path: str) -> Mapping[str, tuple[FunctionRef, ...]]:
+        """For each name that is declared `global` or `nonlocal` in a file, the functions that do so."""
+        if path not in self._setters:
+            found: dict[str, tuple[FunctionRef, ...]] = {}
+            module = self.module(path)
+            for function in module.functions if module is not None else ():
+                ref = FunctionRef(path, function.index)
+                outer = (s for s in ir.statements(function.body) if isinstance(s, ir.Outer))
+                for name in {name for stmt in outer for name in stmt.names}:
+                    found[name] = (*found.get(name, ()), ref)
+            self._setters[path] = found
+        return self._setters[path]
 
     # --- flow
 
@@ -214,21 +236,33 @@ class Program:
             )
         return self._mentions[word]
 
+    def tops(self, path: str) -> frozenset[str]:
+        """The first words of the names that the file can be imported under."""
+        return frozenset(name.partition(".")[0] for name in self._units[path].modules)
+
+    def strangers(self, one: str, two: str) -> bool:
+        """The files belong to different packages."""
+        packages = self._units[one].package, self._units[two].package
+        return all(packages) and not self.tops(one) & self.tops(two)
+
+    def reaching(self, path: str) -> frozenset[str]:
+        """The files that can get hold of what `path` defines: those that import it, or a file that does."""
+        return self._imports.reaching(path)
+
     def holds(self, path: str, needles: Sequence[str]) -> bool:
         """The file's bytes hold one of the texts."""
         data = self._read(path)
         return any(needle.encode() in data for needle in needles)
 
-    def definitions(self, name: str) -> tuple[FunctionRef, ...]:
-        """All functions of the program called `name`."""
-        found: list[FunctionRef] = []
+    def defined_once(self, name: str) -> bool:
+        """Exactly one `def` of the program has the name."""
+        head = re.compile(rb"\bdef[ \t]+" + re.escape(name.encode()) + rb"\b")
+        count = 0
         for path in self.mentioning(name):
-            if re.search(rb"def\s+" + re.escape(name.encode()) + rb"\b", self._read(path)) is None:
-                continue
-            module = self.module(path)
-            if module is not None:
-                found.extend(FunctionRef(path, f.index) for f in module.functions if f.name == name)
-        return tuple(found)
+            count += len(head.findall(self._read(path)))
+            if count > 1:
+                return False
+        return count == 1
 
 
 def bodies(module: ir.Module) -> Iterator[tuple[str, int, tuple[ir.Stmt, ...]]]:

@@ -124,8 +124,9 @@ class Catalog:
         replaced_by: The arguments that hold what a found row gets.
         libraries: The import roots that models describe.
         resources: What the sinks are methods of; `resource_words` the last word of each.
-        services: Those of them that are attributes of a client (`payment_intents`), sorted.
         verbs: The method names of sinks and of requests.
+        routes: The attributes of a client that are services (`payment_intents`), and the methods that
+            are sinks, sorted.
     """
 
     def __init__(self, packs: Sequence[ModelFile], own: Sequence[ModelFile] = ()) -> None:
@@ -224,8 +225,11 @@ class Catalog:
         ]
         self.resources = frozenset(name.rpartition(".")[0] for name in sinks)
         self.resource_words = frozenset(name.rpartition(".")[2] for name in self.resources)
-        self.services = tuple(sorted(word for word in self.resource_words if word.islower()))
         self.verbs = frozenset(name.rpartition(".")[2] for name in (*sinks, *requests))
+        self.routes = (
+            tuple(sorted(word for word in self.resource_words if word.islower())),
+            tuple(sorted({name.rpartition(".")[2] for name in sinks})),
+        )
 
     # Names
 

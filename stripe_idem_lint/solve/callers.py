@@ -530,13 +530,41 @@ class Callers:
             if name in seen:
                 continue
             seen.add(name)
-            local = function.parent is not None or function.is_lambda
-            for path in (ref.path,) if local else self.ev.program.mentioning(name):
+            for path in self._searched(ref, function, name):
                 for edge in self._in_file(ref, function, name, path):
                     if isinstance(edge, Edge):
                         yield edge
                     else:
                         names.append(edge)
+
+    def _searched(self, ref: FunctionRef, function: ir.Function, name: str) -> Iterator[str]:
+        """The files that mention the name and can get hold of the function."""
+        if function.parent is not None or function.is_lambda:
+            yield ref.path
+            return
+        anywhere = function.cls is not None and self._unique(name)
+        reaching = self._reaching(ref, function)
+        spelled = [f"{m}.{function.qualname}" for m in self.ev.program.unit(ref.path).modules]
+        for path in self.ev.program.mentioning(name):
+            near = anywhere and not self.ev.program.strangers(path, ref.path)
+            if near or path in reaching or self.ev.program.holds(path, spelled):
+                yield path
+
+    def _reaching(self, ref: FunctionRef, function: ir.Function) -> frozenset[str]:
+        """The files that can get hold of the function, or of the method that it overrides.
+
+        Who calls the methods of a library's class is for the models to say, even where the library's source is part of the
+        program.
+        """
+        found = self.ev.program.reaching(ref.path)
+        if function.cls is None:
+            return found
+        for base in bases_of(self.ev, ClassRef(ref.path, function.cls))[0]:
+            if base.path == ref.path or self.ev.program.tops(base.path) & self.ev.catalog.libraries:
+                continue
+            if function.name in {method for method, _ in self.ev.program.cls(base).methods}:
+                found |= self.ev.program.reaching(base.path)
+        return found
 
     def _in_file(
         self, ref: FunctionRef, function: ir.Function, name: str, path: str
@@ -656,7 +684,7 @@ class Callers:
         return not vals or all(isinstance(v.what, Unknown | Hole) for v in vals)
 
     def _unique(self, name: str) -> bool:
-        return name not in _GENERIC and len(self.ev.program.definitions(name)) == 1
+        return name not in _GENERIC and self.ev.program.defined_once(name)
 
     def leads_to(self, val: Val, ref: FunctionRef, depth: int = 0) -> bool:
         """Calling the value runs the function, perhaps through wrappers."""

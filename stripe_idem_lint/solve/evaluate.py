@@ -49,6 +49,10 @@ MOST = 24
 """Alternatives kept per expression."""
 DEEPEST = 10
 """Frames below one another."""
+NESTED = 20
+"""Calls under evaluation at one time, those of decorators and receivers included: each takes some twenty Python frames."""
+BUSY = 250
+"""Expressions and definitions under evaluation at one time: each takes up to ten Python frames."""
 FUEL = 600
 """Calls of project functions that one question may look into."""
 
@@ -64,6 +68,7 @@ class Evaluator:
         self._busy: set[tuple[int, int]] = set()
         self._made: dict[tuple[int, int], tuple[Frame, Def, Vals]] = {}
         self._fuel = FUEL
+        self._nested = 0
         self._frames: dict[tuple[str, object], Frame] = {}
         self._access_depth = 0
         self.typed: dict[FunctionRef, tuple[dict[int, str], bool]] = {}
@@ -133,14 +138,15 @@ class Evaluator:
         known = self._memo.get(key)
         if known is not None:
             return known[2]
-        if key in self._busy or len(self._busy) > 400:
+        if key in self._busy or len(self._busy) > BUSY:
             return ()
         self._busy.add(key)
         try:
             found = tuple(evaluate(self, frame, expr))[:MOST]
         finally:
             self._busy.discard(key)
-        self._memo[key] = (frame, expr, found)
+        if self._fuel > 0:
+            self._memo[key] = (frame, expr, found)
         return found
 
     def resolve(self, lazy: Lazy) -> Vals:
@@ -185,7 +191,8 @@ class Evaluator:
         if definition.needs:
             needs = tuple(Condition(frame, need.value) for need in definition.needs)
             vals = tuple(Val(v.what, v.frame, v.at, v.needs + needs, v.sure) for v in vals)
-        self._made[key] = (frame, definition, vals)
+        if self._fuel > 0:
+            self._made[key] = (frame, definition, vals)
         return vals
 
     def defined_by(self, frame: Frame, definitions: Iterable[Def]) -> Vals:
@@ -229,12 +236,19 @@ class Evaluator:
                 return (Val(Unknown("call of something that is no function"), frame, at),)
 
     def inline(self, what: Callable_, args: Arguments, frame: Frame, at: int) -> Vals:
-        """Evaluates a project function for these arguments."""
+        """What a project function gives for these arguments."""
         if _recursive(frame, what.ref):
             return (Val(Unknown("recursion"), frame, at),)
-        if frame.depth >= DEEPEST or self._fuel <= 0:
+        if frame.depth >= DEEPEST or self._nested >= NESTED or self._fuel <= 0:
             return (Val(Unknown("calls too deep to follow"), frame, at),)
         self._fuel -= 1
+        self._nested += 1
+        try:
+            return self._run(what, args, frame, at)
+        finally:
+            self._nested -= 1
+
+    def _run(self, what: Callable_, args: Arguments, frame: Frame, at: int) -> Vals:
         function = self.program.function(what.ref)
         inner = self.bound_frame(what.ref, frame, at, args, what.closure, what.this)
         if function.generator:

