@@ -342,7 +342,7 @@ def localstripe(cache: Path) -> Iterator[str]:
         subprocess.run([*pip, f"localstripe=={LOCALSTRIPE}"], check=True)
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
-    command = [folder / "bin/localstripe", "--port", str(port), "--from-scratch"]
+    command = [str(folder / "bin/localstripe"), "--port", str(port), "--from-scratch"]
     silent = subprocess.DEVNULL
     running = subprocess.Popen(command, stdout=silent, stderr=silent)
     try:
