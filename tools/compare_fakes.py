@@ -338,7 +338,7 @@ def localstripe(cache: Path) -> Iterator[str]:
     folder = cache / f"localstripe-{LOCALSTRIPE}"
     if not folder.exists():
         venv.create(folder, with_pip=True)
-        pip = [folder / "bin/python", "-m", "pip", "install", "--quiet"]
+        pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, f"localstripe=={LOCALSTRIPE}"], check=True)
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]

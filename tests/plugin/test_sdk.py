@@ -209,9 +209,9 @@ class TestItsRetries:
             held.release()
             first.join(timeout=10)
 
-        monkeypatch.setattr("time.sleep", pause)
         first.start()
         held.wait()
+        monkeypatch.setattr("time.sleep", pause)
         made = charges(max_network_retries=1).create(dict(CHARGE), options)
         assert made.id == "ch_1"
         assert sorted(each.status for each in fake.exchanges) == [200, 200, 409]
