@@ -50,9 +50,17 @@ def never_missing(val: Val) -> bool:
             return val.sure
 
 
+_ABSENT = Known(None)
+
+
 def absent(frame: Frame, at: int) -> Val:
     """The value of a key that a dictionary does not have."""
-    return Val(Known(None), frame, at)
+    return Val(_ABSENT, frame, at)
+
+
+def subscripted(vals: Vals) -> Vals:
+    """What `d[k]` gives: a key that is not there is an exception, never a value."""
+    return tuple(v for v in vals if v.what is not _ABSENT)
 
 
 def is_absent(val: Val) -> bool:

@@ -18,6 +18,7 @@ def access_table(
         return (Val(Method(val, step[1:]), val.frame, val.at),)
     wanted = step[1:-1]
     found: list[Val] = []
+    computed = False
     for key, lazy in reversed(entries):
         if key is None:
             inner = ev.access(ev.resolve(lazy), step)
@@ -30,8 +31,11 @@ def access_table(
             found.extend(ev.resolve(lazy))
         if match_:
             return tuple(found)
+        computed = computed or match_ is None
     if wanted == "*":
         return tuple(found)
+    if computed:
+        return (*found, Val(Unknown("an entry whose key is computed"), val.frame, val.at))
     return (*found, absent(val.frame, val.at))
 
 

@@ -10,12 +10,13 @@ from stripe_idem_lint.ir.text import text as spelled
 from stripe_idem_lint.link.flow import facts
 from stripe_idem_lint.link.program import FunctionRef
 from stripe_idem_lint.solve.alternatives import (
-    coarser,
     is_missing,
     never_missing,
     of_format,
     present,
+    subscripted,
 )
+from stripe_idem_lint.solve.clocks import quotient
 from stripe_idem_lint.solve.methods import call_method
 from stripe_idem_lint.solve.names import lookup
 from stripe_idem_lint.solve.values import (
@@ -114,7 +115,9 @@ def _item(ev: Evaluator, frame: Frame, base: ir.Expr, index: ir.Expr) -> Vals:
     found: list[Val] = []
     for step in _steps(ev, frame, index):
         found.extend(ev.access(vals, step))
-    return tuple(found)
+    return subscripted(tuple(found)) or (
+        Val(Unknown("an item that is not in sight"), frame, base.at),
+    )
 
 
 def _steps(ev: Evaluator, frame: Frame, index: ir.Expr) -> tuple[str, ...]:
@@ -129,23 +132,13 @@ def _steps(ev: Evaluator, frame: Frame, index: ir.Expr) -> tuple[str, ...]:
 def _join(
     ev: Evaluator, frame: Frame, expr: ir.Expr, op: str, parts: tuple[ir.Expr, ...]
 ) -> Iterator[Val]:
-    if op == "//" and _seconds(ev, frame, parts[1]) >= 60:
-        for val in ev.values(frame, parts[0]):
-            yield Val(coarser(val.what), frame, val.at, val.needs)
-        return
+    if op == "//":
+        quotients = [quotient(ev, val, Lazy(frame, parts[1])) for val in ev.values(frame, parts[0])]
+        told = [val for val in quotients if val is not None]
+        if told and len(told) == len(quotients):
+            yield from told
+            return
     yield Val(Text(op, tuple(Lazy(frame, part) for part in parts)), frame, expr.at)
-
-
-def _seconds(ev: Evaluator, frame: Frame, expr: ir.Expr) -> float:
-    for val in ev.values(frame, expr):
-        if isinstance(val.what, Known) and isinstance(val.what.value, int | float):
-            return float(val.what.value)
-        if isinstance(val.what, Text) and val.what.op == "*":
-            product = 1.0
-            for part in val.what.parts:
-                product *= _seconds(ev, part.frame, part.expr) if part.expr is not None else 0
-            return product
-    return 0
 
 
 def _format(ev: Evaluator, frame: Frame, expr: ir.Expr, value: ir.Expr, spec: str) -> Iterator[Val]:

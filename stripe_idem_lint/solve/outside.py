@@ -9,7 +9,8 @@ from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link.flow import Def
 from stripe_idem_lint.link.program import ClassRef, FunctionRef
 from stripe_idem_lint.models.schema import ContextModel, EdgeModel, ValueModel
-from stripe_idem_lint.solve.alternatives import coarser, joined, of_format
+from stripe_idem_lint.solve.alternatives import joined, of_format
+from stripe_idem_lint.solve.clocks import quotient
 from stripe_idem_lint.solve.methods import dumped
 from stripe_idem_lint.solve.names import import_target
 from stripe_idem_lint.solve.options import any_holds, argument
@@ -285,19 +286,15 @@ def _int(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:
         for val in ev.resolve(lazy):
             what = val.what
             if isinstance(what, Text) and what.op == "/" and len(what.parts) == 2:
-                right = ev.resolve(what.parts[1])
-                if any(isinstance(r.what, Known) and _number(r.what.value) >= 60 for r in right):
-                    found.extend(
-                        Val(coarser(left.what), left.frame, left.at)
-                        for left in ev.resolve(what.parts[0])
-                    )
+                quotients = [
+                    quotient(ev, left, what.parts[1]) for left in ev.resolve(what.parts[0])
+                ]
+                told = [each for each in quotients if each is not None]
+                if told:
+                    found.extend(told)
                     continue
             found.append(Val(Text("int", (Lazy(frame, None, known=(val,)),)), frame, at, val.needs))
     return tuple(found)
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _map(ev: Evaluator, args: Arguments, frame: Frame, at: int) -> Vals:

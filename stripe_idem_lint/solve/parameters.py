@@ -24,6 +24,7 @@ from stripe_idem_lint.solve.values import (
     Row,
     Table,
     Text,
+    Unknown,
     Type,
     Val,
     Vals,
@@ -161,6 +162,9 @@ def _argument(
         certain = bool(found)
     if not certain:
         found.extend(default_of(ev, frame, param))
+    if not found and param.default is None:
+        # Python itself refuses a call without it, so the binding was not understood.
+        return (Val(Unknown(f"{param.name}, handed over in a way not followed"), frame, -1),)
     return tuple(found)
 
 

@@ -553,6 +553,9 @@ class Climber:
         return bool(assigned & worked)
 
     def _handler_names(self, frame: Frame, handler: ir.Handler) -> tuple[str, ...]:
+        narrowed = regions.narrowed(handler)
+        if narrowed is not None:
+            return self.callers.exception_names(Lazy(frame, narrowed))
         if handler.type is None:
             return ("builtins.BaseException",)
         return self.callers.exception_names(Lazy(frame, handler.type))

@@ -244,6 +244,39 @@ def puts_back(loop: ir.For | ir.While, handler: ir.Handler, take: Collection[str
     return bool(grown & taken)
 
 
+def narrowed(handler: ir.Handler) -> ir.Expr | None:
+    """The exceptions that get past the handler's own test: `if not isinstance(e, X): raise`, `if isinstance(e, X): … else: raise`,
+    `if isinstance(e, X): continue` with a `raise` after it."""
+    for number, stmt in enumerate(handler.body):
+        if not isinstance(stmt, ir.If):
+            continue
+        wanted, negated = _asked(stmt.test, handler.name)
+        if wanted is None:
+            continue
+        rest = stmt.orelse or handler.body[number + 1 :]
+        if raises_always(stmt.body if negated else rest):
+            return wanted
+    return None
+
+
+def _asked(test: ir.Expr, name: str | None) -> tuple[ir.Expr | None, bool]:
+    """What a test asks the caught exception to be, and whether it asks for the contrary."""
+    match test:
+        case ir.Unary(_, "not", value):
+            wanted, negated = _asked(value, name)
+            return wanted, not negated
+        case ir.Bool(_, "or", left, right):
+            for part in (left, right):
+                wanted, negated = _asked(part, name)
+                if wanted is not None and negated:
+                    return wanted, True
+            return None, False
+        case ir.Call(_, ir.Name(_, "isinstance"), (ir.Arg(ir.Name(_, asked)), ir.Arg(kind))):
+            return (kind, False) if asked == name else (None, False)
+        case _:
+            return None, False
+
+
 def swallowing(attempt: ir.Try) -> tuple[ir.Handler, ...]:
     """The handlers that do not always raise."""
     return tuple(h for h in attempt.handlers if not raises_always(h.body))
