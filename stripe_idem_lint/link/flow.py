@@ -36,7 +36,8 @@ class Def:
         kind: `value`, `element` (of iterating `value`), `entered` (by `with`), `param`, `caught`, `import`, `from`, `function`,
             `class`, `pattern`; or a change of earlier definitions `base`: `augment`, `item` (`x[key] = value`), `attribute`
             (`x.name = value`), `update` (`x.update(value)`), `default` (`x.setdefault(key, value)`), `present` and `missing`
-            (a branch has shown that `x` + `path` is so), `under` (the same, in a branch), `reset` (a method may have changed it: `name`), `append`.
+            (a branch has shown that `x` + `path` is so), `under` (the same, in a branch), `reset` (a method may have changed it: `name`), `append`,
+            `handed` (a call, `value`, was given it for its parameter `name`, a keyword or a position).
         at: Number of the statement or expression that defines.
         root: For changes: the name that is changed; when `base` is empty it belongs to an outer scope.
         path: Accesses behind `value` (unpacking: `[0]`), or for `attribute`, `present`, `missing`: the part that is meant.
@@ -169,7 +170,7 @@ class _Walker:
                     for target in targets:
                         self._bind(env, target, "value", at, value, (), needs)
                         if annotation is not None and isinstance(target, ir.Name):
-                            told = Def("value", at, value, needs=needs, stmt=stmt)
+                            told = Def("value", at, value, name=target.id, needs=needs, stmt=stmt)
                             self.flow.everything[target.id].pop()
                             self._define(env, target.id, told)
                     self._removed(env, value, needs)
@@ -258,7 +259,11 @@ class _Walker:
             for node in ir.walk(expr):
                 if isinstance(node, ir.Walrus):
                     changed = dict(changed or env)
-                    self._define(changed, node.name, Def("value", node.at, node.value, needs=needs))
+                    self._define(
+                        changed,
+                        node.name,
+                        Def("value", node.at, node.value, name=node.name, needs=needs),
+                    )
                 elif isinstance(node, ir.Comprehension):
                     changed = dict(changed or env)
                     for clause in node.clauses:
@@ -285,7 +290,7 @@ class _Walker:
     ) -> None:
         match target:
             case ir.Name(_, name):
-                self._define(env, name, Def(kind, at, value, path, needs=needs))
+                self._define(env, name, Def(kind, at, value, path, name=name, needs=needs))
             case ir.Sequence(_, _, items):
                 for position, item in enumerate(items):
                     step = "[*]" if item.star else f"[{position}]"
@@ -335,7 +340,23 @@ class _Walker:
         if isinstance(call.func, ir.Attr):
             split = root_of(call.func.base)
             if split is not None:
-                return self._method(call, call.func.name, split, env, needs)
+                env = self._method(call, call.func.name, split, env, needs)
+        return self._handed(call, env, needs)
+
+    def _handed(self, call: ir.Call, env: _Env, needs: tuple[Need, ...]) -> _Env:
+        """The names that a call made for its effect is handed: it may change what they stand for."""
+        made = [
+            (arg.value.id, arg.name or str(number))
+            for number, arg in enumerate(call.args)
+            if isinstance(arg.value, ir.Name) and not arg.star and arg.value.id in env
+        ]
+        if made:
+            env = dict(env)
+        for name, parameter in made:
+            definition = Def(
+                "handed", call.at, call, base=env[name], name=parameter, needs=needs, root=name
+            )
+            self._define(env, name, definition)
         return env
 
     def _method(

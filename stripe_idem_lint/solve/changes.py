@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
-from stripe_idem_lint.link.flow import Def, root_of
-from stripe_idem_lint.link.program import ClassRef, FunctionRef
-from stripe_idem_lint.solve.alternatives import in_process, is_absent, missing, present, same_step
+from stripe_idem_lint.link.flow import Def
+from stripe_idem_lint.solve.alternatives import (
+    in_process,
+    is_absent,
+    is_missing,
+    missing,
+    present,
+    same_step,
+)
 from stripe_idem_lint.solve.classes import class_member
 from stripe_idem_lint.solve.containers import key_matches
+from stripe_idem_lint.solve.persistence import fills, stored_in_place
 from stripe_idem_lint.solve.values import (
     Arguments,
-    Born,
     Callable_,
     Changed,
-    External,
-    Frame,
     Hole,
     Instance,
     Lazy,
     Method,
-    Object,
-    Text,
     Unknown,
     Val,
     Vals,
@@ -42,6 +44,12 @@ def access_changed(ev: Evaluator, val: Val, what: Changed, step: str) -> Vals:
         return (*(v for v in base if not is_absent(v)), *added)
     if change.kind == "reset":
         return _access_after_method(ev, val, what, step)
+    if change.kind == "handed":
+        told = ev.access(what.base, step)
+        return tuple(
+            Val(Unknown("handed to a call that may fill it"), v.frame, v.at) if is_missing(v) else v
+            for v in told
+        )
     route = change.path if change.kind in ("present", "missing") else route_of(change)
     base = ev.access(what.base, step)
     if what.depth < len(route):
@@ -77,7 +85,9 @@ def _changed_to(ev: Evaluator, what: Changed, base: Vals) -> Vals:
         return present(base)
     if change.kind == "missing":
         return missing(base)
-    return _stored(ev, what, ev.resolve(Lazy(what.frame, change.value, change.path)))
+    return stored_in_place(
+        ev, what, _place(change), ev.resolve(Lazy(what.frame, change.value, change.path))
+    )
 
 
 def _access_item_change(ev: Evaluator, what: Changed, base: Vals, step: str) -> Vals:
@@ -88,8 +98,10 @@ def _access_item_change(ev: Evaluator, what: Changed, base: Vals, step: str) -> 
     )
     if matches is False:
         return base
-    new = _stored(ev, what, ev.resolve(Lazy(what.frame, change.value, change.path)))
-    if not change.base and any(_same_place(ev, n.value, change) for n in change.needs):
+    new = stored_in_place(
+        ev, what, _place(change), ev.resolve(Lazy(what.frame, change.value, change.path))
+    )
+    if not change.base and any(fills(n.value, _place(change)) for n in change.needs):
         new = tuple(in_process(v) for v in new)
     if change.kind == "default":
         kept = tuple(v for v in base if not is_absent(v))
@@ -100,73 +112,20 @@ def _access_item_change(ev: Evaluator, what: Changed, base: Vals, step: str) -> 
         ):
             return kept
         return (*kept, *new)
-    return new if matches else (*new, *base)
+    if matches:
+        return new
+    if step == "[*]":
+        return (*new, *base)
+    computed = Val(Unknown("an entry whose key is computed"), what.frame, change.at)
+    return (computed, *(v for v in base if not is_absent(v)))
 
 
-def _stored(ev: Evaluator, what: Changed, vals: Vals) -> Vals:
-    """A drawn value that is put where it was missing and saved before it is used is kept from then on."""
-    change = what.change
-    guards = [n for n in change.needs if _same_place(ev, n.value, change)]
-    if not guards or not _saved_after(ev, what):
-        return vals
-    if any(isinstance(v.what, Instance) and v.what.how in ("created", "made") for v in what.base):
-        return vals
-    return tuple(_kept_value(ev, v) for v in vals)
-
-
-def _kept_value(ev: Evaluator, val: Val) -> Val:
-    """The value as the next run reads it back."""
-    match val.what:
-        case Born() | Text():
-            return Val(Born("stable", "stored while empty"), val.frame, val.at)
-        case Instance(ref, _, _, _, _, record):
-            return Val(Instance(ref, "found", record=record), val.frame, val.at)
-        case Object() | Changed():
-            return Val(Unknown("stored while empty"), val.frame, val.at)
-        case _:
-            return val
-
-
-def _same_place(ev: Evaluator, expr: ir.Expr, change: Def) -> bool:
-    """The condition asks for the place that the change fills."""
-    split = root_of(expr)
-    place = route_of(change)
+def _place(change: Def) -> tuple[str, ...]:
+    """The accesses from the changed name to what is filled."""
     if change.kind in ("item", "default"):
-        known = change.key.value if isinstance(change.key, ir.Const) else "*"
-        place = (*place, f"[{known}]")
-    return split is not None and bool(split[1]) and split[1] == place[: len(split[1])]
-
-
-def _saved_after(ev: Evaluator, what: Changed) -> bool:
-    """A save or commit follows the change in the same body."""
-    owner = what.frame.owner
-    body: tuple[ir.Stmt, ...]
-    if isinstance(owner, FunctionRef):
-        body = ev.program.function(owner).body
-    elif isinstance(owner, ClassRef):
-        body = ev.program.cls(owner).body
-    else:
-        module = ev.program.module(what.frame.path)
-        body = module.body if module is not None else ()
-    for stmt in ir.statements(body):
-        if stmt.at <= what.change.at:
-            continue
-        for expr in ir.expressions(stmt):
-            for node in ir.walk(expr):
-                if isinstance(node, ir.Call) and isinstance(node.func, ir.Attr):
-                    if node.func.name in ev.catalog.saves:
-                        return True
-                    if _sends(ev, what.frame, node.func):
-                        return False
-    return False
-
-
-def _sends(ev: Evaluator, frame: Frame, func: ir.Attr) -> bool:
-    """The call goes to the service: what is saved after it is saved too late."""
-    return func.name in ev.catalog.verbs and any(
-        isinstance(v.what, External) and ev.catalog.sink(v.what.name) is not None
-        for v in ev.values(frame, func)
-    )
+        key = change.key.value if isinstance(change.key, ir.Const) else "*"
+        return (*route_of(change), f"[{key}]")
+    return route_of(change)
 
 
 def bound_to(ev: Evaluator, changed: Val, member: Val) -> Val:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ from stripe_idem_lint.link.flow import Def
 from stripe_idem_lint.link.program import ClassRef, FunctionRef, ModuleRef
 from stripe_idem_lint.link.program import External as Outside
 from stripe_idem_lint.solve.alternatives import in_process, missing, present
-from stripe_idem_lint.solve.classes import annotated, class_member
+from stripe_idem_lint.solve.classes import annotated, class_member, takes_receiver
 from stripe_idem_lint.solve.decorators import function_value
 from stripe_idem_lint.solve.origin import UNSTABLE, sources
 from stripe_idem_lint.solve.parameters import parameter
+from stripe_idem_lint.solve.persistence import stored_by_name
 from stripe_idem_lint.solve.values import (
     Arguments,
     Born,
@@ -22,9 +24,12 @@ from stripe_idem_lint.solve.values import (
     External,
     File,
     Frame,
+    Hole,
     Instance,
     Lazy,
     Many,
+    Row,
+    Table,
     Text,
     Type,
     Unknown,
@@ -114,6 +119,7 @@ def _closed_over(ev: Evaluator, scope: Frame, name: str, inner: Frame) -> Vals:
         "attribute",
         "item",
         "reset",
+        "handed",
         "update",
         "default",
         "append",
@@ -143,7 +149,8 @@ def definition_values(ev: Evaluator, frame: Frame, definition: Def) -> Vals:
     d = definition
     match d.kind:
         case "value":
-            return _told_by(ev, frame, d, ev.resolve(Lazy(frame, d.value, d.path)))
+            told = _told_by(ev, frame, d, ev.resolve(Lazy(frame, d.value, d.path)))
+            return stored_by_name(ev, frame, d, told) if d.name else told
         case "element":
             return _element(ev, frame, d)
         case "entered":
@@ -163,6 +170,8 @@ def definition_values(ev: Evaluator, frame: Frame, definition: Def) -> Vals:
             return (Val(Type(ClassRef(frame.path, d.stmt.cls)), frame, d.at),)
         case "under":
             return ev.defined_by(frame, d.base)
+        case "handed":
+            return _handed_over(ev, frame, d)
         case "augment":
             return _augmented(ev, frame, d)
         case "present" | "missing" if not d.path:
@@ -196,6 +205,54 @@ def _changed(ev: Evaluator, frame: Frame, d: Def) -> Vals:
     if not base and d.kind in ("item", "attribute", "update", "default"):
         base = (Val(Unknown("a changed value"), frame, d.at),)
     return (Val(Changed(d, frame, base), frame, d.at),)
+
+
+def _handed_over(ev: Evaluator, frame: Frame, d: Def) -> Vals:
+    """A value after a call that it was handed to: a function of the program is looked into, an unknown one may fill it."""
+    base = ev.defined_by(frame, d.base)
+    fillable = [v for v in base if isinstance(v.what, Table | Row | Many | Instance | Changed)]
+    if not fillable or not isinstance(d.value, ir.Call):
+        return base
+    found: list[Val] = []
+    for callee in ev.values(frame, d.value.func):
+        match callee.what:
+            case Callable_():
+                found.extend(_filled_by(ev, frame, d, d.value, callee.what) or base)
+            case External(name) if _is_library(ev, name):
+                found.extend(base)
+            case Unknown() | Hole() | External():
+                found.append(Val(Changed(d, frame, base), frame, d.at))
+            case _:
+                found.extend(base)
+    return tuple(dict.fromkeys(found)) or base
+
+
+def _is_library(ev: Evaluator, name: str) -> bool:
+    root = name.partition(".")[0]
+    return root == "builtins" or root in sys.stdlib_module_names or root in ev.catalog.libraries
+
+
+def _filled_by(ev: Evaluator, frame: Frame, d: Def, call: ir.Call, what: Callable_) -> Vals:
+    """What the function's parameter holds at its end; empty if it leaves the object alone or binds it anew."""
+    function = ev.program.function(what.ref)
+    if frame.depth >= 4 or function.generator:
+        return ()
+    names = [p.name for p in function.params]
+    if not d.name.isdigit():
+        name = d.name if d.name in names else ""
+    else:
+        number = int(d.name) + (1 if takes_receiver(ev, function) else 0)
+        name = names[number] if number < len(names) else ""
+    flow = ev.program.function_flow(what.ref)
+    kinds = {each.kind for each in flow.everything.get(name, ())}
+    if not kinds & _FILLING or kinds & {"value", "element", "entered", "augment"}:
+        return ()
+    args = Arguments.of(frame, call.args)
+    inner = ev.bound_frame(what.ref, frame, call.at, args, what.closure, what.this)
+    return ev.defined_by(inner, flow.final(name))
+
+
+_FILLING = frozenset({"item", "attribute", "update", "default", "append", "handed"})
 
 
 def _reloaded(ev: Evaluator, val: Val) -> Val:

@@ -24,8 +24,8 @@ from stripe_idem_lint.solve.values import (
     Row,
     Table,
     Text,
-    Unknown,
     Type,
+    Unknown,
     Val,
     Vals,
 )

@@ -114,7 +114,7 @@ def may_be_sink(ev: Evaluator, frame: Frame, expr: ir.Expr, depth: int = 0) -> b
 def _defines_sink(ev: Evaluator, frame: Frame, definition: Def, depth: int) -> bool:
     if definition.kind == "param":
         return frame.args is not None
-    if definition.kind in ("present", "missing", "reset"):
+    if definition.kind in ("present", "missing", "reset", "handed"):
         return (
             any(_defines_sink(ev, frame, base, depth + 1) for base in definition.base)
             if depth < 3
