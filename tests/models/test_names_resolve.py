@@ -97,6 +97,7 @@ ELSEWHERE = frozenset(
         "ulid.from_timestamp",
         "ulid.microsecond",
         "ulid.monotonic.new",
+        "apscheduler.current_job.get",
         "ulid.new",
         "ulid.parse",
         "uuid.uuid6",
