@@ -18,6 +18,7 @@ PIP := -m pip --quiet --disable-pip-version-check
 
 # A generator that can tell whether what it wrote is current (`--check`) is named here.
 GENERATORS := $(wildcard tools/generate_docs.py tools/generate_assumptions.py)
+GENERATORS += $(wildcard tools/generate_frameworks.py)
 
 # Folders too: one that loses a file is newer than the wheel.
 SOURCES := $(shell find stripe_idem_lint rules pytest_plugin -name __pycache__ -prune -o -print)
@@ -25,10 +26,10 @@ SOURCES := $(shell find stripe_idem_lint rules pytest_plugin -name __pycache__ -
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo test lint format types imports generated dist wheel-tests coverage \
-	fuzz bench-real clean
+	fuzz verify-models bench-real clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.demo  ## Lint the example service and show its six findings
 	@$(PY) tools/demo.py
@@ -80,6 +81,9 @@ coverage: $(WHEEL_VENV)/.installed  ## Coverage of the last test run
 
 fuzz: $(VENV)/.dev  ## Strange programs for FUZZ_SECONDS (180)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(VENV)/bin/pytest tests/fuzz -s $(PYTEST_ARGS)
+
+verify-models: $(VENV)/.dev  ## Look up in the libraries themselves what the models say
+	$(PY) tools/verify_models.py --cache .venvs/models
 
 bench-real: $(VENV)/.dev  ## Lint released packages that talk to Stripe
 	$(PY) benchmarks/real.py
