@@ -108,7 +108,7 @@ def _notes(judgement: Judgement, locate: Locate) -> Iterator[str]:
         exposure = verdict.exposure
         if exposure is None or _same(exposure, first):
             continue
-        note = _note(rule, verdict, exposure, locate)
+        note = _note(rule, exposure, locate)
         if note not in said:
             said.add(note)
             yield note
@@ -120,7 +120,7 @@ def _same(one: Exposure, two: Exposure | None) -> bool:
     return two is not None and one.origin.place == two.origin.place and one.place == two.place
 
 
-def _note(rule: Rule, verdict: Verdict, exposure: Exposure, locate: Locate) -> str:
+def _note(rule: Rule, exposure: Exposure, locate: Locate) -> str:
     born, context = locate(exposure.origin.place), locate(exposure.place)
     birth = f"{exposure.origin.text} ({born.path}:{born.line})"
     return f"also {rule.code}: {birth} under {exposure.context} ({context.path}:{context.line})"

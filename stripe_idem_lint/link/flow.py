@@ -56,6 +56,9 @@ class Def:
     root: str = ""
 
 
+FILLING = frozenset({"item", "attribute", "update", "default", "append", "handed"})
+"""Kinds of definitions that put something into what a name stands for."""
+
 _Env = dict[str, tuple[Def, ...]]
 
 

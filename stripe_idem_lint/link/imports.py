@@ -19,6 +19,15 @@ _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(rb"[\w.]+")
 
 
+def absolute(module: str, level: int, package: str) -> str:
+    """The full name of what `from ..module import x` names, with `level` dots, in a file of `package`."""
+    if not level:
+        return module
+    parts = package.split(".") if package else []
+    kept = parts[: len(parts) - (level - 1)]
+    return ".".join([*kept, *([module] if module else [])])
+
+
 def imported_names(data: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each import of a file: the module as written, with its leading dots, and the names taken from it."""
     if b"\\" in data:
@@ -103,7 +112,8 @@ class Imports:
 
     def _targets(self, path: str) -> Iterator[str]:
         for written, names in imported_names(self._read(path)):
-            module = self._absolute(written, path)
+            name = written.lstrip(".")
+            module = absolute(name, len(written) - len(name), self._packages[path])
             wanted = [module, *(f"{module}.{name}" if module else name for name in names)]
             if not names:
                 parts = module.split(".")
@@ -112,12 +122,3 @@ class Imports:
                 found = self._find(name, path) if name else None
                 if found is not None:
                     yield found
-
-    def _absolute(self, written: str, path: str) -> str:
-        module = written.lstrip(".")
-        level = len(written) - len(module)
-        if not level:
-            return module
-        package = self._packages[path].split(".") if self._packages[path] else []
-        kept = package[: len(package) - (level - 1)]
-        return ".".join([*kept, *([module] if module else [])])

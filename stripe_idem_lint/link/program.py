@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from stripe_idem_lint.ir import nodes as ir
 from stripe_idem_lint.link import flow as flows
 from stripe_idem_lint.link.endings import with_endings
-from stripe_idem_lint.link.imports import Imports
+from stripe_idem_lint.link.imports import Imports, absolute
 from stripe_idem_lint.source.scan import mentions
 
 
@@ -195,7 +195,7 @@ class Program:
             name = stmt.module if stmt.whole else stmt.module.partition(".")[0]
             path = self.find_module(name, importer)
             return ModuleRef(path) if path is not None else External(name)
-        module = self._absolute(stmt, importer)
+        module = absolute(stmt.module, stmt.level, self._units[importer].package)
         whole = f"{module}.{stmt.source}" if module else stmt.source
         path = self.find_module(module, importer) if module else None
         inner = self.find_module(whole, importer)
@@ -209,14 +209,6 @@ class Program:
         if inner is not None:
             return ModuleRef(inner)
         return External(whole)
-
-    def _absolute(self, stmt: ir.ImportFrom, importer: str) -> str:
-        if not stmt.level:
-            return stmt.module
-        package = self._units[importer].package.split(".") if self._units[importer].package else []
-        if stmt.level > 1:
-            package = package[: len(package) - (stmt.level - 1)]
-        return ".".join([*package, *([stmt.module] if stmt.module else [])])
 
     def submodule(self, path: str, name: str) -> str | None:
         """`package.name` where `path` is the package's `__init__`."""

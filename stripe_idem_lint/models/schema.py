@@ -526,6 +526,8 @@ class Words:
         mapping: Attributes of outside objects that are dictionaries wherever they occur (`headers`).
         store: Methods that write something down about what they are given (`execute`, `bulk_update`).
         take: Methods that take an item out of a queue or list.
+        unique: Pieces of names by which a class says that a field's value stands in one row only
+            (`unique=True`, `OneToOneField`, `UniqueConstraint`).
     """
 
     done: tuple[str, ...] = ()
@@ -535,6 +537,7 @@ class Words:
     mapping: tuple[str, ...] = ()
     store: tuple[str, ...] = ()
     take: tuple[str, ...] = ()
+    unique: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

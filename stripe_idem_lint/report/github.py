@@ -17,12 +17,12 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 def render(report: Report, least: Severity) -> str:
     """One command per finding and per file that was not analysed."""
     findings = sorted(shown(report, least), key=lambda f: (-f.severity, f.sort_key()))
-    lines = [_finding(finding, report) for finding in findings]
+    lines = [_finding(finding) for finding in findings]
     lines += [_problem(problem) for problem in shown_problems(report, least)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _finding(finding: Finding, report: Report) -> str:
+def _finding(finding: Finding) -> str:
     span = finding.span
     place: dict[str, str | int] = {"file": span.path, "line": span.line, "endLine": span.end_line}
     if span.line == span.end_line:

@@ -78,7 +78,7 @@ def _finding(finding: Finding, report: Report, room: int, wrapped: bool) -> Iter
     )
     yield from _source(finding, report, room)
     yield from _evidence(finding.trace, room, wrapped)
-    for label, text in _sentences(finding, report):
+    for label, text in _sentences(finding):
         yield from _row(label, text, room, wrapped)
 
 
@@ -141,7 +141,7 @@ def _note(step: Step) -> str:
     return "" if note and note in step.span.text else note
 
 
-def _sentences(finding: Finding, report: Report) -> Iterator[tuple[str, str]]:
+def _sentences(finding: Finding) -> Iterator[tuple[str, str]]:
     consequence = second_run(finding)
     if consequence:
         yield "second run", consequence

@@ -89,7 +89,7 @@ def accessed(ev: Evaluator, val: Val, step: str) -> Vals:
                 return (Val(Method(val, step[1:]), frame, at),)
             return tuple(v for lazy in items for v in ev.resolve(lazy))
         case Changed():
-            return tuple(bound_to(ev, val, v) for v in access_changed(ev, val, what, step))
+            return tuple(bound_to(val, v) for v in access_changed(ev, val, what, step))
         case Super(ref, this):
             return access_super(ev, val, ref, this, step)
         case Callable_() | Partial() | Method():

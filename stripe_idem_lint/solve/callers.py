@@ -30,8 +30,6 @@ from stripe_idem_lint.solve.values import (
     Instance,
     Known,
     Lazy,
-    Many,
-    Method,
     Object,
     Row,
     Type,
@@ -208,10 +206,8 @@ class Callers:
     ) -> Iterator[Again | GuardMark]:
         args = self._decorator_arguments(scope, decorator)
         function = self.ev.program.function(ref)
-        for name, model in self.decorator_models(scope, decorator, ref.path):
-            again = self._enabled(
-                model, args, scope, function.body, function, ref.path, decorator, name
-            )
+        for model in self.decorator_models(scope, decorator, ref.path):
+            again = self.enabled(model, args, scope, function.body, function, ref.path, decorator)
             if again is not None:
                 yield again
         for name in outside_names(self.ev, scope, decorator):
@@ -237,7 +233,7 @@ class Callers:
 
     def decorator_models(
         self, scope: Frame, decorator: ir.Expr, path: str
-    ) -> Iterator[tuple[str, ContextModel]]:
+    ) -> Iterator[ContextModel]:
         """The context models that a decorator falls under."""
         target = decorator.func if isinstance(decorator, ir.Call) else decorator
         vals = self.ev.values(scope, target)
@@ -250,14 +246,14 @@ class Callers:
                 for model in self.ev.catalog.decorators(name):
                     if id(model) not in seen:
                         seen.add(id(model))
-                        yield name, model
+                        yield model
         if seen or not isinstance(target, ir.Attr):
             return
         if resolved and not any(isinstance(v.what, Unknown | Hole) for v in vals):
             return
         for model in self.ev.catalog.unresolved_decorators(target.name, self.imports(path)):
             if not model.path_argument or self._path_matches(model, scope, decorator):
-                yield target.name, model
+                yield model
                 return
 
     def _names_of(self, val: Val) -> tuple[str, ...]:
@@ -277,7 +273,7 @@ class Callers:
                 return re.search(model.path_argument, val.what.value) is not None
         return False
 
-    def _enabled(
+    def enabled(
         self,
         model: ContextModel,
         args: Arguments,
@@ -286,7 +282,6 @@ class Callers:
         function: ir.Function | None,
         path: str,
         node: ir.Expr,
-        name: str,
     ) -> Again | None:
         """The context, unless its options switch it off."""
         this = function.params[0].name if function is not None and function.params else ""
@@ -698,7 +693,7 @@ class Callers:
             return class_member(self.ev, what.ref, "__call__") == ref
         if not isinstance(what, Callable_) or depth > 4:
             return False
-        if what.ref == ref or self._overrides(ref, what.ref):
+        if what.ref == ref or self.overrides(ref, what.ref):
             return True
         closure = what.closure
         while closure is not None:
@@ -711,7 +706,7 @@ class Callers:
             closure = closure.closure
         return False
 
-    def _overrides(self, ref: FunctionRef, base: FunctionRef) -> bool:
+    def overrides(self, ref: FunctionRef, base: FunctionRef) -> bool:
         one, two = self.ev.program.function(ref), self.ev.program.function(base)
         if one.cls is None or two.cls is None or one.name != two.name or one.name == "__init__":
             return False
@@ -739,7 +734,7 @@ class Callers:
             if parent.func is node:
                 yield Edge(frame.path, owner, parent.at, matched)
             else:
-                yield from self._handed(ref, owner, frame, node, parent)
+                yield from self._handed(ref, owner, frame, parent)
             return
         if isinstance(parent, ir.Attr) and len(parents) > 1:
             call_ = parents[1]
@@ -750,7 +745,7 @@ class Callers:
         if isinstance(parent, ir.Sequence | ir.Mapping) or isinstance(stmt, ir.Assign):
             holder = next((p for p in parents if isinstance(p, ir.Call)), None)
             if holder is not None:
-                yield from self._handed(ref, owner, frame, node, holder)
+                yield from self._handed(ref, owner, frame, holder)
             if isinstance(stmt, ir.Assign):
                 yield from self._by_attribute(owner, frame, node, stmt)
                 for target in stmt.targets:
@@ -777,16 +772,14 @@ class Callers:
                 names = [f"{b.what.cls}.{target.name}" for b in bases if isinstance(b.what, Object)]
             for name in names:
                 for model in self.ev.catalog.assigned(name):
-                    again = self._enabled(
-                        model, Arguments(), frame, (), None, frame.path, node, name
-                    )
+                    again = self.enabled(model, Arguments(), frame, (), None, frame.path, node)
                     if again is not None:
                         yield Edge(frame.path, owner, node.at, "handed", again=(again,))
 
     def _is_packed(self, ref: FunctionRef, method: str) -> bool:
         scope = decorator_scope(self.ev, ref)
         for decorator in self.ev.program.function(ref).decorators:
-            for _, model in self.decorator_models(scope, decorator, ref.path):
+            for model in self.decorator_models(scope, decorator, ref.path):
                 if method in model.packed_calls:
                     return True
                 if method in model.calls:
@@ -798,7 +791,6 @@ class Callers:
         ref: FunctionRef,
         owner: FunctionRef | None,
         frame: Frame,
-        node: ir.Expr,
         call: ir.Call,
     ) -> Iterator[Edge]:
         """The function is an argument of a call."""
@@ -806,20 +798,20 @@ class Callers:
         for callee in self.ev.values(frame, call.func):
             what = callee.what
             if isinstance(what, Callable_):
-                for edge in self._through_helper(ref, owner, frame, node, call, what):
+                for edge in self._through_helper(ref, owner, frame, call, what):
                     found = True
                     yield edge
                 continue
-            by_hand, decorating = self._decorates(callee)
+            decorating = self._decorates(callee)
             if decorating:
                 found = True
-                yield from self._by_models(decorating, owner, frame, call, by_hand)
+                yield from self.by_models(decorating, owner, frame, call)
                 continue
-            for name in self._callable_names(callee):
+            for name in self.callable_names(callee):
                 models = self.ev.catalog.calls(name)
                 if models:
                     found = True
-                    yield from self._by_models(models, owner, frame, call, name)
+                    yield from self.by_models(models, owner, frame, call)
                     break
                 edge_model = self.ev.catalog.edge(name)
                 if edge_model is not None:
@@ -832,14 +824,14 @@ class Callers:
         if isinstance(call.func, ir.Attr):
             models = self.ev.catalog.unresolved_calls(call.func.name, self.imports(frame.path))
             if models:
-                yield from self._by_models(models, owner, frame, call, call.func.name)
+                yield from self.by_models(models, owner, frame, call)
                 return
         yield Edge(frame.path, owner, call.at, "reference")
 
     def _literal_items(self, call: ir.Call) -> bool:
         return len(call.args) > 1 and is_literal(call.args[1].value)
 
-    def _callable_names(self, val: Val) -> tuple[str, ...]:
+    def callable_names(self, val: Val) -> tuple[str, ...]:
         match val.what:
             case External(name):
                 return (name,)
@@ -848,25 +840,24 @@ class Callers:
             case _:
                 return ()
 
-    def _decorates(self, callee: Val) -> tuple[str, tuple[ContextModel, ...]]:
+    def _decorates(self, callee: Val) -> tuple[ContextModel, ...]:
         """Models of a decorator that is applied by hand (`retry(stop=…)(f)`)."""
-        if isinstance(callee.what, Object):
-            return callee.what.made, self.ev.catalog.decorators(callee.what.made)
-        return "", ()
+        return (
+            self.ev.catalog.decorators(callee.what.made) if isinstance(callee.what, Object) else ()
+        )
 
-    def _by_models(
+    def by_models(
         self,
         models: tuple[ContextModel, ...],
         owner: FunctionRef | None,
         frame: Frame,
         call: ir.Call,
-        name: str,
     ) -> Iterator[Edge]:
         args = Arguments.of(frame, call.args)
         made = self._maker_arguments(frame, call)
         for model in models:
             options = Arguments(args.positional, (*args.named, *made.named), args.star, args.double)
-            again = self._enabled(model, options, frame, (), None, frame.path, call, name)
+            again = self.enabled(model, options, frame, (), None, frame.path, call)
             yield Edge(
                 frame.path, owner, call.at, "handed", again=(again,) if again is not None else ()
             )
@@ -890,7 +881,6 @@ class Callers:
         ref: FunctionRef,
         owner: FunctionRef | None,
         frame: Frame,
-        node: ir.Expr,
         call: ir.Call,
         helper: Callable_,
     ) -> Iterator[Edge]:
@@ -951,6 +941,3 @@ def _short(node: ir.Expr) -> str:
 
 def _builtin(name: str) -> str:
     return name if "." in name else f"builtins.{name}"
-
-
-__all__ = ["Again", "Callers", "Edge", "GuardMark", "Many", "Method", "Wrapper"]

@@ -43,7 +43,7 @@ def access_changed(ev: Evaluator, val: Val, what: Changed, step: str) -> Vals:
         added = ev.values(what.frame, change.value)
         return (*(v for v in base if not is_absent(v)), *added)
     if change.kind == "reset":
-        return _access_after_method(ev, val, what, step)
+        return _access_after_method(ev, what, step)
     if change.kind == "handed":
         told = ev.access(what.base, step)
         return tuple(
@@ -128,7 +128,7 @@ def _place(change: Def) -> tuple[str, ...]:
     return route_of(change)
 
 
-def bound_to(ev: Evaluator, changed: Val, member: Val) -> Val:
+def bound_to(changed: Val, member: Val) -> Val:
     """A method read from a changed object sees the change."""
     what = member.what
     if (
@@ -145,7 +145,7 @@ def bound_to(ev: Evaluator, changed: Val, member: Val) -> Val:
     return member
 
 
-def _access_after_method(ev: Evaluator, val: Val, what: Changed, step: str) -> Vals:
+def _access_after_method(ev: Evaluator, what: Changed, step: str) -> Vals:
     """An attribute read after a method ran on the object: what the method stored, else what was there."""
     base = ev.access(what.base, step)
     if not step.startswith(".") or not isinstance(what.change.value, ir.Call):

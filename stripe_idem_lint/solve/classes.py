@@ -103,7 +103,7 @@ def annotated(ev: Evaluator, scope: Frame, annotation: ir.Expr | None, frame: Fr
     return tuple(found)
 
 
-def takes_receiver(ev: Evaluator, function: ir.Function) -> bool:
+def takes_receiver(function: ir.Function) -> bool:
     """It is a method that gets `self` or `cls` without being handed it."""
     return function.cls is not None and "staticmethod" not in decorator_names(function)
 

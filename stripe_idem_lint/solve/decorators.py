@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
-from stripe_idem_lint.link.program import ClassRef, FunctionRef
+from stripe_idem_lint.link.program import FunctionRef
 from stripe_idem_lint.models.schema import ContextModel
 from stripe_idem_lint.solve.alternatives import in_process, journaled
 from stripe_idem_lint.solve.classes import class_member
@@ -31,11 +31,19 @@ if TYPE_CHECKING:
 def function_value(ev: Evaluator, frame: Frame, ref: FunctionRef) -> Vals:
     """A function as its name gives it: wrapped by those of its decorators that are project code."""
     closure = frame if isinstance(frame.owner, FunctionRef) else None
-    current = Val(Callable_(ref, closure), frame, ev.program.function(ref).at)
-    for decorator in reversed(ev.program.function(ref).decorators):
-        wrapped = wrapped_by(ev, frame, decorator, current)
-        if wrapped is not None:
-            current = wrapped
+    return _decorated(ev, frame, Callable_(ref, closure))
+
+
+def method_value(ev: Evaluator, method: FunctionRef, this: Val | None) -> Vals:
+    """A method, wrapped by its project decorators, bound."""
+    return _decorated(ev, decorator_scope(ev, method), Callable_(method, None, this))
+
+
+def _decorated(ev: Evaluator, scope: Frame, what: Callable_) -> Vals:
+    function = ev.program.function(what.ref)
+    current = Val(what, scope, function.at)
+    for decorator in reversed(function.decorators):
+        current = wrapped_by(ev, scope, decorator, current) or current
     return (current,)
 
 
@@ -122,18 +130,3 @@ def kept_by_decorators(ev: Evaluator, ref: FunctionRef, vals: Vals) -> Vals:
             if any(model.journaled for model in ev.catalog.decorators(name)):
                 return tuple(journaled(v) for v in vals)
     return vals
-
-
-def method_value(ev: Evaluator, method: FunctionRef, this: Val | None) -> Vals:
-    """A method, wrapped by its project decorators, bound."""
-    function = ev.program.function(method)
-    frame = (
-        ev.class_frame(ClassRef(method.path, function.cls)) if function.cls is not None else None
-    )
-    scope = frame if frame is not None else ev.module_frame(method.path)
-    current = Val(Callable_(method, None, this), scope, function.at)
-    for decorator in reversed(function.decorators):
-        wrapped = wrapped_by(ev, scope, decorator, current)
-        if wrapped is not None:
-            current = wrapped
-    return (current,)

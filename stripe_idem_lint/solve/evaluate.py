@@ -218,7 +218,7 @@ class Evaluator:
             case Partial(target, given, _, _):
                 return self.invoke(target, joined(given, args), frame, at, expr)
             case Manager():
-                return through_manager(self, what, args, frame, at)
+                return through_manager(what, args, frame, at)
             case Method(base, name):
                 return call_method(self, base, name, args, frame, expr) if expr is not None else ()
             case Instance(ref):

@@ -18,7 +18,7 @@ from stripe_idem_lint.link.program import FunctionRef, Program
 from stripe_idem_lint.models.catalog import Catalog
 from stripe_idem_lint.models.schema import Words
 from stripe_idem_lint.solve import regions
-from stripe_idem_lint.solve.callers import Again, Callers, GuardMark
+from stripe_idem_lint.solve.callers import Again, Callers
 from stripe_idem_lint.solve.evaluate import Evaluator
 from stripe_idem_lint.solve.origin import UNSTABLE, Source, sources
 from stripe_idem_lint.solve.parameters import default_of, item_of
@@ -242,14 +242,14 @@ class _Solver:
             key = KeyArgument(key.values, key.given or handed, key.misplaced)
             keyed = keyed or key.given
             misplaced = misplaced or key.misplaced
-            hits = list(self._counting(chain, sink, frames))
+            hits = list(self._counting(chain, sink))
             for hit in hits:
                 contexts[
                     (hit.again.category, hit.again.name, Place(hit.again.path, hit.again.at))
                 ] = None
             if not key.given and not key.misplaced:
-                dropped = dropped or self._dropped(chain, frames)
-            for source in self._sources(chain, frames, sink, key):
+                dropped = dropped or self._dropped(chain)
+            for source in self._sources(chain, frames, key):
                 origin = self._origin(source, chain, key)
                 if origin is None:
                     continue
@@ -293,7 +293,7 @@ class _Solver:
 
     # --- which contexts count
 
-    def _counting(self, chain: Chain, sink: SinkCall, frames: list[Frame]) -> Iterator[Hit]:
+    def _counting(self, chain: Chain, sink: SinkCall) -> Iterator[Hit]:
         for hit in chain.hits:
             if hit.again.shape == "command":
                 continue
@@ -352,9 +352,7 @@ class _Solver:
 
     # --- origins
 
-    def _sources(
-        self, chain: Chain, frames: list[Frame], sink: SinkCall, key: KeyArgument
-    ) -> Iterator[Source]:
+    def _sources(self, chain: Chain, frames: list[Frame], key: KeyArgument) -> Iterator[Source]:
         if key.misplaced:
             return
         if not key.values:
@@ -537,7 +535,7 @@ class _Solver:
         for hit in hits:
             kind = origin.kind
             if source.kind == "counter":
-                if not self._counts(source, hit, where):
+                if not self._counts(hit, where):
                     continue
                 kind = "attempt"
             elif kind == "process" or kind == "delivery":
@@ -568,7 +566,7 @@ class _Solver:
             return level < hit.level
         return hit.start == -1 or hit.start <= at < hit.end
 
-    def _counts(self, source: Source, hit: Hit, where: tuple[int, int] | None) -> bool:
+    def _counts(self, hit: Hit, where: tuple[int, int] | None) -> bool:
         """The counter counts the attempts of just this retry."""
         if hit.again.category not in _BETWEEN_PROCESSES or where is None:
             return False
@@ -629,7 +627,7 @@ class _Solver:
 
     # --- further questions
 
-    def _dropped(self, chain: Chain, frames: list[Frame]) -> Mark | None:
+    def _dropped(self, chain: Chain) -> Mark | None:
         """A function on the way takes a key that nothing in it reads."""
         for hop, param, read in self._key_parameters(chain):
             if not read:
@@ -714,5 +712,3 @@ def _reads_in(expr: ir.Expr, name: str, words: Words) -> bool:
 
 
 _EFFECTS = ("other", "unknown", "guarded", "payable", "money")
-
-__all__ = ["CallFact", "Exposure", "Facts", "GuardMark", "Mark", "Origin", "solve"]

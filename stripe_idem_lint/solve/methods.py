@@ -58,7 +58,7 @@ def call_method(
         case Hole():
             return _of_hole(ev, base, what, name, args, frame, expr)
         case Changed():
-            return _of_changed(ev, base, what, name, args, frame, expr)
+            return _of_changed(ev, base, name, args, frame, expr)
         case Table() | Row() | Many() | Unknown():
             return _of_container(ev, base, name, args, frame, expr)
         case Text() if name in ("get", "pop") and args.positional:
@@ -108,7 +108,7 @@ def _of_hole(
 
 
 def _of_changed(
-    ev: Evaluator, base: Val, what: Changed, name: str, args: Arguments, frame: Frame, expr: ir.Call
+    ev: Evaluator, base: Val, name: str, args: Arguments, frame: Frame, expr: ir.Call
 ) -> Vals:
     found: list[Val] = []
     for target in ev.access((base,), f".{name}"):
@@ -134,7 +134,7 @@ def _of_container(
         case "items":
             return (
                 Val(
-                    Many((Lazy(frame, None, known=(_pair(ev, base, frame, expr),)),)),
+                    Many((Lazy(frame, None, known=(_pair(base, frame, expr),)),)),
                     frame,
                     expr.at,
                 ),
@@ -161,7 +161,7 @@ def _of_container(
     return (Val(Unknown(f"method {name}"), frame, expr.at),)
 
 
-def _pair(ev: Evaluator, base: Val, frame: Frame, expr: ir.Call) -> Val:
+def _pair(base: Val, frame: Frame, expr: ir.Call) -> Val:
     key = Val(Unknown("a key of a dictionary"), frame, expr.at)
     return Val(
         Row(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stripe_idem_lint.ir import nodes as ir
-from stripe_idem_lint.link.flow import Def
+from stripe_idem_lint.link.flow import FILLING, Def
 from stripe_idem_lint.link.program import ClassRef, FunctionRef, ModuleRef
 from stripe_idem_lint.link.program import External as Outside
 from stripe_idem_lint.solve.alternatives import in_process, missing, present
@@ -115,15 +115,7 @@ def _closed_over(ev: Evaluator, scope: Frame, name: str, inner: Frame) -> Vals:
         if reaching and all(d.at <= made for d in scope.flow.everything[name]):
             return ev.defined_by(scope, reaching)
     final = scope.flow.final(name)
-    if len(final) == 1 and final[0].kind in (
-        "attribute",
-        "item",
-        "reset",
-        "handed",
-        "update",
-        "default",
-        "append",
-    ):
+    if len(final) == 1 and final[0].kind in FILLING | {"reset"}:
         return ev.defined_by(scope, final)
     everything = [d for d in scope.flow.everything[name] if d.kind not in ("present", "missing")]
     changed = {id(b) for d in everything for b in d.base}
@@ -199,7 +191,7 @@ def _changed(ev: Evaluator, frame: Frame, d: Def) -> Vals:
     base = ev.defined_by(frame, d.base) if d.base or not d.root else _outer(ev, frame, d.root)
     if d.kind == "reset":
         if d.name in ev.catalog.reloads:
-            return tuple(_reloaded(ev, v) for v in base)
+            return tuple(_reloaded(v) for v in base)
         if not any(isinstance(v.what, Instance) for v in base):
             return base
     if not base and d.kind in ("item", "attribute", "update", "default"):
@@ -241,21 +233,18 @@ def _filled_by(ev: Evaluator, frame: Frame, d: Def, call: ir.Call, what: Callabl
     if not d.name.isdigit():
         name = d.name if d.name in names else ""
     else:
-        number = int(d.name) + (1 if takes_receiver(ev, function) else 0)
+        number = int(d.name) + (1 if takes_receiver(function) else 0)
         name = names[number] if number < len(names) else ""
     flow = ev.program.function_flow(what.ref)
     kinds = {each.kind for each in flow.everything.get(name, ())}
-    if not kinds & _FILLING or kinds & {"value", "element", "entered", "augment"}:
+    if not kinds & FILLING or kinds & {"value", "element", "entered", "augment"}:
         return ()
     args = Arguments.of(frame, call.args)
     inner = ev.bound_frame(what.ref, frame, call.at, args, what.closure, what.this)
     return ev.defined_by(inner, flow.final(name))
 
 
-_FILLING = frozenset({"item", "attribute", "update", "default", "append", "handed"})
-
-
-def _reloaded(ev: Evaluator, val: Val) -> Val:
+def _reloaded(val: Val) -> Val:
     what = val.what
     while isinstance(what, Changed) and what.base:
         what = what.base[0].what

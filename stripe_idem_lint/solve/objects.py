@@ -77,7 +77,7 @@ def access_instance(ev: Evaluator, val: Val, what: Instance, step: str) -> Vals:
     name = step[1:]
     method = class_member(ev, what.ref, name)
     if method is not None:
-        return _bound_member(ev, val, method, name)
+        return _bound_member(ev, val, method)
     later = (
         _after_init(ev, val, what, step) if what.how == "made" and what.record is not None else ()
     )
@@ -102,7 +102,7 @@ def access_instance(ev: Evaluator, val: Val, what: Instance, step: str) -> Vals:
         if what.how in ("loaded", "found", "open"):
             return (Val(Born("stable", f"{name} of a stored row"), val.frame, val.at),)
         if name in what.record.identity:
-            return identity(ev, val, what, name)
+            return identity(val, what, name)
         return (Val(Unknown(f"{name} of a row", (step,)), val.frame, val.at),)
     if outer:
         return (
@@ -142,7 +142,7 @@ def _annotated_attribute(ev: Evaluator, cls: ClassRef, name: str, frame: Frame) 
     return ()
 
 
-def _bound_member(ev: Evaluator, val: Val, method: FunctionRef, name: str) -> Vals:
+def _bound_member(ev: Evaluator, val: Val, method: FunctionRef) -> Vals:
     kinds = decorator_names(ev.program.function(method))
     if kinds & _PROPERTIES:
         got = ev.inline(Callable_(method, None, val), Arguments(), val.frame, val.at)

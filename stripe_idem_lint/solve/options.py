@@ -60,7 +60,7 @@ def holds(
     if vals is None:
         return False
     if not wanted:
-        return not (vals and all(_is_off(ev, val) for val in vals)) if vals else True
+        return not (vals and all(_is_off(val) for val in vals)) if vals else True
     return any(_matches(val, wanted) for val in vals)
 
 
@@ -103,7 +103,7 @@ def called_names(body: tuple[ir.Stmt, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_off(ev: Evaluator, val: Val) -> bool:
+def _is_off(val: Val) -> bool:
     match val.what:
         case Known(value):
             return value in (None, False, 0, "")

@@ -128,7 +128,7 @@ def _of(ev: Evaluator, val: Val, alone: bool, depth: int) -> Iterator[Source]:
         case Instance():
             yield from _of_instance(ev, val, what, alone, depth)
         case Changed():
-            yield from _of_changed(ev, val, what, alone, depth)
+            yield from _of_changed(ev, what, alone, depth)
         case Row(items):
             for lazy, star in items:
                 vals = ev.access(ev.resolve(lazy), "[*]") if star else ev.resolve(lazy)
@@ -288,9 +288,7 @@ def _of_instance(
     yield Source("unknown", "the text of an object", val.frame, val.at, val.needs, alone=False)
 
 
-def _of_changed(
-    ev: Evaluator, val: Val, what: Changed, alone: bool, depth: int
-) -> Iterator[Source]:
+def _of_changed(ev: Evaluator, what: Changed, alone: bool, depth: int) -> Iterator[Source]:
     """A changed value as a whole: what it was, and what was put into it (`digest.update(x)`)."""
     if what.change.kind in ("update", "append", "item"):
         for inner in ev.values(what.frame, what.change.value):

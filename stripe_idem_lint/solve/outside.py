@@ -58,7 +58,7 @@ def call_outside(
         return handler(ev, args, frame, at)
     for model in ev.catalog.value_call(name):
         if _applies(ev, model, args, of):
-            return (_modelled(ev, model, name, of, args, frame, at),)
+            return (_modelled(ev, model, name, args, frame, at),)
     for route in ev.catalog.creators:
         if name.endswith(f".{route}"):
             return (_created_row(_result(ev, name, of, args, frame, at, expr), args),)
@@ -116,7 +116,6 @@ def _modelled(
     ev: Evaluator,
     model: ValueModel,
     name: str,
-    of: Object | None,
     args: Arguments,
     frame: Frame,
     at: int,
@@ -147,11 +146,11 @@ def _through_edge(ev: Evaluator, name: str, args: Arguments, frame: Frame, at: i
     """A call that calls the function it is given gives what the function gives."""
     edge = ev.catalog.edge(name)
     if edge is not None:
-        function, handed = handed_over(ev, edge, args, frame)
+        function, handed = handed_over(ev, edge, args)
         if function is None:
             return None
         if edge.gives == "partial":
-            return tuple(_partial(ev, val, handed, frame, at) for val in ev.resolve(function))
+            return tuple(_partial(val, handed, frame, at) for val in ev.resolve(function))
         if edge.arguments == "each":
             items = tuple(
                 Lazy(frame, None, known=ev.invoke(val, handed, frame, at))
@@ -163,7 +162,7 @@ def _through_edge(ev: Evaluator, name: str, args: Arguments, frame: Frame, at: i
         return tuple(v for val in ev.resolve(function) for v in ev.invoke(val, handed, frame, at))
     for context in ev.catalog.calls(name):
         if context.category in ("retry", "transaction", "workflow"):
-            function, handed = handed_over(ev, context, args, frame)
+            function, handed = handed_over(ev, context, args)
             if function is not None:
                 return tuple(
                     v for val in ev.resolve(function) for v in ev.invoke(val, handed, frame, at)
@@ -171,7 +170,7 @@ def _through_edge(ev: Evaluator, name: str, args: Arguments, frame: Frame, at: i
     return None
 
 
-def _partial(ev: Evaluator, val: Val, handed: Arguments, frame: Frame, at: int) -> Val:
+def _partial(val: Val, handed: Arguments, frame: Frame, at: int) -> Val:
     if isinstance(val.what, Callable_):
         given = joined(val.what.given, handed)
         return Val(Callable_(val.what.ref, val.what.closure, val.what.this, given), frame, at)
@@ -179,7 +178,7 @@ def _partial(ev: Evaluator, val: Val, handed: Arguments, frame: Frame, at: int) 
 
 
 def handed_over(
-    ev: Evaluator, model: EdgeModel | ContextModel, args: Arguments, frame: Frame
+    ev: Evaluator, model: EdgeModel | ContextModel, args: Arguments
 ) -> tuple[Lazy | None, Arguments]:
     """The function that a call gets as an argument, and the arguments that it will be called with."""
     function: Lazy | None = None

@@ -43,7 +43,7 @@ def parameter(ev: Evaluator, frame: Frame, name: str) -> Vals:
     if position is None:
         return ()
     param = function.params[position]
-    bound = _receiver(ev, frame, function, position)
+    bound = _receiver(frame, function, position)
     if bound is not None:
         return (bound,)
     typed, bound_instance = typed_parameters(ev, frame.owner)
@@ -51,7 +51,7 @@ def parameter(ev: Evaluator, frame: Frame, name: str) -> Vals:
         return (Val(Object(typed[position], typed[position]), frame, -1),)
     if frame.args is None:
         return _injected(ev, frame, param) or (_hole(ev, frame, param),)
-    shift = 1 if takes_receiver(ev, function) or bound_instance else 0
+    shift = 1 if takes_receiver(function) or bound_instance else 0
     vals = _argument(ev, frame, frame.args, param, position - shift, function)
     if frame.caller is not None and frame.caller.owner == frame.owner:
         return tuple(_counted(ev, frame, v) for v in vals)
@@ -68,8 +68,8 @@ def _counted(ev: Evaluator, frame: Frame, val: Val) -> Val:
     return val
 
 
-def _receiver(ev: Evaluator, frame: Frame, function: ir.Function, position: int) -> Val | None:
-    if position or not takes_receiver(ev, function):
+def _receiver(frame: Frame, function: ir.Function, position: int) -> Val | None:
+    if position or not takes_receiver(function):
         return None
     assert function.cls is not None
     if frame.this is not None:

@@ -202,10 +202,9 @@ def _read_before(ev: Evaluator, frame: Frame, d: Def) -> bool:
     tried = _in_one_try(body_of(ev, frame), d, others)
     if not asked and not tried:
         return False
-    created = {v.what.ref for v in ev.values(frame, d.value) if isinstance(v.what, Instance)}
-    unsaved = any(
-        isinstance(v.what, Instance) and v.what.how == "made" for v in ev.values(frame, d.value)
-    )
+    rows = [v.what for v in ev.values(frame, d.value) if isinstance(v.what, Instance)]
+    created = {row.ref for row in rows}
+    unsaved = any(row.how == "made" for row in rows)
     if unsaved and not _saved_after(ev, frame, d.at, ""):
         return False
     if not all(_found_by_unique(ev, ref, other.value) for ref in created for other in others):
@@ -225,29 +224,44 @@ def _read_before(ev: Evaluator, frame: Frame, d: Def) -> bool:
 def _found_by_unique(ev: Evaluator, ref: ClassRef, read: ir.Expr | None) -> bool:
     """The query asks for a field that the database lets stand only once, as far as the class tells: without that two runs at
     one time each make a row."""
-    asked: list[ir.Expr] = []
+    asked = {name for name in _asked_fields(read) if declaration(ev, ref, name) is not None}
+    return not asked or any(_stands_once(ev, ref, name) for name in asked)
+
+
+def _asked_fields(read: ir.Expr | None) -> Iterator[str]:
+    """The fields in `filter(order=…, at__gt=…)` and `where(Token.order == …)`."""
     for node in ir.walk(read) if read is not None else ():
-        if not isinstance(node, ir.Call):
-            continue
-        for arg in node.args:
+        for arg in node.args if isinstance(node, ir.Call) else ():
             if arg.name is not None:
-                told = declaration(ev, ref, arg.name.partition("__")[0])
+                yield arg.name.partition("__")[0]
             elif isinstance(arg.value, ir.Compare) and isinstance(arg.value.left, ir.Attr):
-                told = declaration(ev, ref, arg.value.left.name)
-            else:
-                continue
-            if told is not None and told[1].value is not None:
-                asked.append(told[1].value)
-    if not asked or any(map(_is_unique, asked)):
-        return True
-    return any("nique" in spelled(e) for s in _class_statements(ev, ref) for e in ir.expressions(s))
+                yield arg.value.left.name
 
 
-def _is_unique(field: ir.Expr) -> bool:
-    if not isinstance(field, ir.Call):
-        return False
-    named = {arg.name for arg in field.args if arg.name is not None}
-    return bool(named & {"unique", "primary_key"}) or spelled(field.func).endswith("OneToOneField")
+def _stands_once(ev: Evaluator, ref: ClassRef, field: str) -> bool:
+    """The field's own declaration says so, or another statement of the class that names it."""
+    for stmt in _class_statements(ev, ref):
+        nodes = [node for expr in ir.expressions(stmt) for node in ir.walk(expr)]
+        names_it = any(
+            (isinstance(n, ir.Const) and n.value == field)
+            or (isinstance(n, ir.Name) and n.id == field)
+            for n in nodes
+        )
+        if names_it and any(_says_unique(ev, node) for node in nodes):
+            return True
+    return False
+
+
+def _says_unique(ev: Evaluator, node: ir.Expr) -> bool:
+    match node:
+        case ir.Name(_, name) | ir.Attr(_, _, name):
+            names = [name]
+        case ir.Call(_, _, args):
+            given = [a for a in args if not (isinstance(a.value, ir.Const) and not a.value.value)]
+            names = [a.name for a in given if a.name is not None]
+        case _:
+            return False
+    return any(piece in name.lower() for name in names for piece in ev.catalog.words.unique)
 
 
 def _class_statements(ev: Evaluator, ref: ClassRef) -> Iterator[ir.Stmt]:

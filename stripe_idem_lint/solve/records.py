@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from stripe_idem_lint.solve.evaluate import Evaluator
 
 
-def identity(ev: Evaluator, val: Val, what: Instance, name: str) -> Vals:
+def identity(val: Val, what: Instance, name: str) -> Vals:
     frame = what.frame or val.frame
     return (Val(Born("fresh_row", f"{name} of a row made in the same run"), frame, what.at),)
 
@@ -58,7 +58,7 @@ def record_field(ev: Evaluator, val: Val, what: Instance, name: str) -> Vals | N
     if given is not None:
         return given
     if record.row and name in record.identity and what.how in ("created", "made"):
-        return identity(ev, val, what, name)
+        return identity(val, what, name)
     if declared is None:
         return None
     default = _field_default(ev, *declared, record, frame, what.at)
@@ -139,7 +139,7 @@ def _declared_default(
     return tuple(found)
 
 
-def through_manager(ev: Evaluator, what: Manager, args: Arguments, frame: Frame, at: int) -> Vals:
+def through_manager(what: Manager, args: Arguments, frame: Frame, at: int) -> Vals:
     record, route = what.record, what.route
     if route in record.create:
         return (Val(Instance(what.ref, "created", frame, at, args, record), frame, at),)

@@ -153,10 +153,8 @@ class Climber:
             return
         frame, _ = self._body(hop)
         for val in self.ev.values(frame, node.func):
-            for name in self.callers._callable_names(val):
-                for edge in self.callers._by_models(
-                    self.ev.catalog.calls(name), None, frame, node, name
-                ):
+            for name in self.callers.callable_names(val):
+                for edge in self.callers.by_models(self.ev.catalog.calls(name), None, frame, node):
                     yield from (Hit(-1, -1, -1, again) for again in edge.again)
 
     def _own_contexts(self, way: _Way, owner: FunctionRef, level: int) -> _Way:
@@ -343,13 +341,13 @@ class Climber:
                 case ir.With() if step.part == "body":
                     found = self._of_with(found, frame, step, hop.path)
                 case ir.Try():
-                    found = self._of_try(found, module, frame, step, hop)
+                    found = self._of_try(found, frame, step, hop)
                 case _:
                     pass
         found = self._of_comprehensions(found, body, hop)
         found = self._of_inside(found, module, frame, body, path, hop)
-        found = self._of_locks(found, module, frame, body, hop)
-        found = self._of_checks(found, module, body, path, hop)
+        found = self._of_locks(found, frame, body, hop)
+        found = self._of_checks(found, module, body, hop)
         return self._of_wait(found, frame, hop)
 
     def _body(self, hop: Hop) -> tuple[Frame, tuple[ir.Stmt, ...]]:
@@ -429,17 +427,15 @@ class Climber:
             for name in self._iterated_names(val):
                 for model in self.ev.catalog.loops(name):
                     args = self._made_with(val)
-                    again = self.callers._enabled(
-                        model, args, frame, (), None, path, loop.iter, name
-                    )
+                    again = self.callers.enabled(model, args, frame, (), None, path, loop.iter)
                     if again is not None:
                         return again
         if isinstance(loop.iter, ir.Call) and isinstance(loop.iter.func, ir.Attr):
             imports = self.callers.imports(path)
             for model in self.ev.catalog.unresolved_loops(loop.iter.func.name, imports):
                 if self._is_unresolved(frame, loop.iter.func):
-                    return self.callers._enabled(
-                        model, Arguments(), frame, (), None, path, loop.iter, ""
+                    return self.callers.enabled(
+                        model, Arguments(), frame, (), None, path, loop.iter
                     )
         return None
 
@@ -570,16 +566,12 @@ class Climber:
                         found = replace(found, raises=(*found.raises, *edge.raises))
                     for model in self.ev.catalog.enters(name):
                         args = self._made_with(val)
-                        again = self.callers._enabled(
-                            model, args, frame, (), None, path, expr, name
-                        )
+                        again = self.callers.enabled(model, args, frame, (), None, path, expr)
                         if again is not None:
                             found = _hit(found, step.stmt.at, step.end, again)
         return found
 
-    def _of_try(
-        self, found: _Way, module: ir.Module, frame: Frame, step: regions.Around, hop: Hop
-    ) -> _Way:
+    def _of_try(self, found: _Way, frame: Frame, step: regions.Around, hop: Hop) -> _Way:
         """Failures swallowed here, and the same call made again in the except of its own try."""
         attempt = step.stmt
         assert isinstance(attempt, ir.Try)
@@ -653,19 +645,13 @@ class Climber:
             if isinstance(val.what, External):
                 for model in self.ev.catalog.insides(val.what.name):
                     args = Arguments.of(frame, call.args)
-                    return self.callers._enabled(
-                        model, args, frame, (), None, path, call, val.what.name
-                    )
+                    return self.callers.enabled(model, args, frame, (), None, path, call)
         if not vals or any(isinstance(v.what, Unknown | Hole) for v in vals):
             for model in self.ev.catalog.unresolved_insides(call.func.name, imports):
-                return self.callers._enabled(
-                    model, Arguments(), frame, (), None, path, call, call.func.name
-                )
+                return self.callers.enabled(model, Arguments(), frame, (), None, path, call)
         return None
 
-    def _of_locks(
-        self, found: _Way, module: ir.Module, frame: Frame, body: tuple[ir.Stmt, ...], hop: Hop
-    ) -> _Way:
+    def _of_locks(self, found: _Way, frame: Frame, body: tuple[ir.Stmt, ...], hop: Hop) -> _Way:
         """Locks and claims taken before the place, or around it."""
         for call in calls_in(body):
             if call.at >= hop.at:
@@ -702,7 +688,6 @@ class Climber:
         found: _Way,
         module: ir.Module,
         body: tuple[ir.Stmt, ...],
-        path: list[regions.Around],
         hop: Hop,
     ) -> _Way:
         """An early way out, or a branch, that asks whether the work is done already."""
@@ -841,7 +826,7 @@ class Climber:
     ) -> Frame | None:
         what = val.what
         match what:
-            case Callable_(ref, inner, this, given) if ref == owner or self.callers._overrides(
+            case Callable_(ref, inner, this, given) if ref == owner or self.callers.overrides(
                 owner, ref
             ):
                 return self.ev.bound_frame(
@@ -892,7 +877,7 @@ class Climber:
             model = models[0] if models else edge
             if model is None:
                 continue
-            function, handed = handed_over(self.ev, model, args, outer)
+            function, handed = handed_over(self.ev, model, args)
             if function is None:
                 continue
             for val in self.ev.resolve(function):
@@ -919,7 +904,7 @@ class Climber:
             return None
         imports = self.callers.imports(outer.path)
         for model in self.ev.catalog.unresolved_calls(call.func.name, imports):
-            function, handed = handed_over(self.ev, model, args, outer)
+            function, handed = handed_over(self.ev, model, args)
             if function is not None:
                 return self.ev.bound_frame(owner, outer, call.at, handed, closure)
         return None

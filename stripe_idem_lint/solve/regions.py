@@ -37,7 +37,7 @@ def around(module: ir.Module, body: tuple[ir.Stmt, ...], at: int) -> list[Around
         if inner is None:
             return found
         stmt, end = inner
-        part, number, block = _part(module, stmt, at, end)
+        part, number, block = _part(module, stmt, at)
         found.append(Around(stmt, part, number, end))
         if block is None:
             return found
@@ -54,9 +54,7 @@ def _holding(module: ir.Module, body: tuple[ir.Stmt, ...], at: int) -> tuple[ir.
     return None
 
 
-def _part(
-    module: ir.Module, stmt: ir.Stmt, at: int, end: int
-) -> tuple[str, int, tuple[ir.Stmt, ...] | None]:
+def _part(module: ir.Module, stmt: ir.Stmt, at: int) -> tuple[str, int, tuple[ir.Stmt, ...] | None]:
     for name, number, block in _parts(stmt):
         if block and block[0].at <= at < end_of(module, block[-1]):
             return name, number, block

@@ -22,6 +22,7 @@ def definition_frame(ev: Evaluator, frame: Frame) -> Frame:
 
 
 def decorator_scope(ev: Evaluator, ref: FunctionRef) -> Frame:
+    """Where the decorators of a function are evaluated."""
     function = ev.program.function(ref)
     if function.cls is not None:
         return ev.class_frame(ClassRef(ref.path, function.cls))
@@ -31,6 +32,7 @@ def decorator_scope(ev: Evaluator, ref: FunctionRef) -> Frame:
 
 
 def class_scope(ev: Evaluator, ref: ClassRef) -> Frame:
+    """Where the bases, decorators and annotations of a class are evaluated."""
     parent = ev.program.cls(ref).parent
     return (
         ev.open_frame(FunctionRef(ref.path, parent))

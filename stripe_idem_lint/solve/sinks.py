@@ -287,7 +287,7 @@ def _handed(
 def _given(
     ev: Evaluator, model: EdgeModel | ContextModel, args: Arguments, call: ir.Call, frame: Frame
 ) -> Iterator[SinkCall]:
-    function, handed = handed_over(ev, model, args, frame)
+    function, handed = handed_over(ev, model, args)
     if function is None:
         return
     for val in ev.resolve(function):
