@@ -326,3 +326,40 @@ def test_packs_are_read_with_all_folders_below_models(tmp_path: Path) -> None:
         f"{tmp_path.name}/models/deep/deeper/queue.toml"
     ]
     assert load_catalog([pack / "models" / "deep"]).files == ()
+
+
+def test_a_sink_is_known_by_the_attributes_that_lead_to_it() -> None:
+    text = """
+[library]
+name = "pay"
+imports = "pay"
+[[alias]]
+name = "pay.Client"
+also = "pay.Client.v1"
+[[sink]]
+call = ["pay.Charge.create", "pay.Client.charges.create"]
+effect = "money"
+[service]
+client = "pay.Client"
+versions = "v1"
+"""
+    catalog = Catalog([load_file("pay.toml", text)])
+
+    def name(*path: str) -> str:
+        found = catalog.sink_below(path)
+        return found[0] if found is not None else ""
+
+    assert name("gateway", "pay", "Charge", "create") == "pay.Charge.create"
+    assert name("app", "pay", "charges", "create") == "pay.charges.create"
+    assert name("client", "v1", "charges", "create") == "pay.Client.v1.charges.create"
+    assert name("client", "charges", "create") == ""
+    assert name("pay", "Charge", "list") == ""
+
+
+def test_the_words_of_all_files_count() -> None:
+    head = '[library]\nname = "own"\nimports = "shop"\n[words]\n'
+    files = [
+        load_file("a.toml", f'{head}done = "paid"\n'),
+        load_file("b.toml", f'{head}done = "ok"\n'),
+    ]
+    assert Catalog(files[:1], files[1:]).words.done == ("ok", "paid")
