@@ -96,6 +96,7 @@ class Plan:
     facts: tuple[Fact, ...]
     absent: Mapping[str, str]
     refused: Mapping[str, str]
+    leads: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ def read_plan(path: Path) -> Plan:
         tuple(Fact(**table) for table in data.get("fact", ())),
         data.get("absent", {}),
         data.get("refused", {}),
+        data.get("leads", {}),
     )
 
 
@@ -269,7 +271,7 @@ def _questions(plan: Plan) -> dict[str, Any]:
             pairs += [(name, keyword.key) for name in keyword.callables]
     return {
         "names": found,
-        "leads": leads(),
+        "leads": {**leads(), **plan.leads},
         "keywords": sorted(set(pairs)),
         "same": sorted(set(same)),
         "defaults": {fact.code: fact.code for fact in plan.facts},
@@ -359,15 +361,20 @@ def _best(claim: Claim, root: str, answers: Sequence[Answers]) -> Found | None:
             not _fits(claim, each),
             each.group.older,
             each.versions(root) != current,
+            not current and each.data["python"] != newest,
         ),
     )
-    versions = best.versions(root)
-    where = ""
-    if not set(versions.items()) <= set(current.items()):
-        where = "".join(f" in {dist} {version}" for dist, version in sorted(versions.items()))
-    elif not versions and best.data["python"] != newest:
+    where = _elsewhere(best.versions(root), current)
+    if not best.versions(root) and best.data["python"] != newest:
         where = f" in Python {best.data['python']}"
     return Found(best.kind(claim.name), where, _fits(claim, best))
+
+
+def _elsewhere(versions: Mapping[str, str], current: Mapping[str, str]) -> str:
+    """Which releases they are, if not the current ones."""
+    if set(versions.items()) <= set(current.items()):
+        return ""
+    return "".join(f" in {dist} {version}" for dist, version in sorted(versions.items()))
 
 
 def _fits(claim: Claim, answers: Answers) -> bool:
@@ -425,13 +432,27 @@ def _record_keyword(
 
 
 def _taken(answers: Sequence[Answers]) -> dict[tuple[str, str], str]:
-    """How each callable takes each keyword; the most welcoming release counts."""
+    """How each callable takes each keyword: in the current release, else in the most welcoming one, which is named."""
     order = ("no", "unknown", "through **", "named")
-    found: dict[tuple[str, str], str] = {}
-    for each in answers:
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for each in sorted(answers, key=lambda each: each.group.older):
         for name, key, answer in each.data["keywords"]:
-            found[name, key] = max(found.get((name, key), "no"), answer, key=order.index)
-    return found
+            known, _ = found.get((name, key), ("no", ""))
+            if each.group.older and known != "no":
+                continue
+            if (name, key) not in found or order.index(answer) > order.index(known):
+                root = _package_of(name, each)
+                found[name, key] = answer, _elsewhere(each.versions(root), _current(root, answers))
+    return {
+        pair: answer if answer == "no" else answer + where
+        for pair, (answer, where) in found.items()
+    }
+
+
+def _package_of(name: str, answers: Answers) -> str:
+    """The longest package, of those that were asked for, that the name stands in."""
+    packages = (root for root in answers.data["distributions"] if f"{name}.".startswith(f"{root}."))
+    return max(packages, key=len, default=name.partition(".")[0])
 
 
 def _record_alias(record: Record, name: str, other: str, answers: Sequence[Answers]) -> None:

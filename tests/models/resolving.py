@@ -70,7 +70,8 @@ def resolve(name: str, leads: Mapping[str, str] | None = None) -> Answer:
 
     Args:
         name: `package.module.Class.method`, or a name of Python's own.
-        leads: For attributes of instances: dotted attribute → the dotted class of what it holds.
+        leads: Dotted attribute → the dotted class of what it holds; dotted class → an expression
+            that makes an instance (`at("a.B")(1)`), for what only instances have.
     """
     if hasattr(builtins, name):
         return _answer(getattr(builtins, name), owner=builtins)
@@ -167,7 +168,9 @@ def _walk(name: str, leads: Mapping[str, str]) -> Answer:
         if not answer.kind or number == len(parts) - 1:
             return answer
         lead = leads.get(dotted)
-        if lead is not None and answer.kind in ("attribute", "property", "object"):
+        if lead is not None and "(" in lead:
+            answer = _answer(_instance(lead))
+        elif lead is not None and answer.kind in ("attribute", "property", "object"):
             answer = resolve(lead, leads)
         elif answer.kind in ("attribute", "property", "dynamic attribute"):
             inner = _type_of(owner, part)
@@ -177,6 +180,15 @@ def _walk(name: str, leads: Mapping[str, str]) -> Answer:
         elif answer.kind in ("method", "function") or answer.found is None:
             return Answer("behind an instance")
     return answer
+
+
+@functools.cache
+def _instance(text: str) -> Any:
+    """What an expression makes; None where the release at hand makes it in another way."""
+    try:
+        return eval(text, {"at": lambda name: resolve(name).found})
+    except Exception:  # noqa: BLE001 - whatever a constructor raises
+        return None
 
 
 def _step(owner: Any, part: str) -> Answer:
