@@ -1,7 +1,7 @@
 """The plugin's tests with other versions of the `stripe` package than the newest.
 
     nox                      all of them
-    nox -s "sdk(stripe='8')"
+    nox -s "sdk(stripe='8.*')"
 
 `make test` runs the same tests with the newest one. What came out stands in
 docs/plugin/compatibility.md.
