@@ -22,9 +22,13 @@ def with_endings(module: ir.Module, never: frozenset[str]) -> ir.Module:
             annotated so, or that can only raise, are found here.
     """
     names = {*_imported(module, never), *_own(module)}
-    if not names:
+    methods = _methods(module)
+    if not names and not methods:
         return module
-    functions = tuple(replace(f, body=_ended(f.body, names)) for f in module.functions)
+    functions = tuple(
+        replace(f, body=_ended(f.body, names | methods.get(_class_around(module, f), set())))
+        for f in module.functions
+    )
     classes = tuple(replace(c, body=_ended(c.body, names)) for c in module.classes)
     return replace(module, body=_ended(module.body, names), functions=functions, classes=classes)
 
@@ -50,11 +54,35 @@ def _imported(module: ir.Module, never: frozenset[str]) -> Iterator[str]:
 
 
 def _own(module: ir.Module) -> Iterator[str]:
-    """Functions of the file that never return, called by their name or through `self`."""
+    """Functions at the top of the file that never return, if the file has no other of their name."""
     for function in module.functions:
-        told = function.returns is not None and spelled(function.returns).endswith(_NEVER)
-        if function.name and not function.generator and (told or _only_raises(function.body)):
-            yield function.name if function.cls is None else f"self.{function.name}"
+        at_top = function.parent is None and function.cls is None and not function.is_lambda
+        alone = sum(other.name == function.name for other in module.functions) == 1
+        if at_top and alone and _never_returns(function):
+            yield function.name
+
+
+def _methods(module: ir.Module) -> dict[int | None, set[str]]:
+    """For each class, by number, the calls on `self` of its methods that never return."""
+    found: dict[int | None, set[str]] = {}
+    for function in module.functions:
+        if function.cls is not None and _never_returns(function):
+            found.setdefault(function.cls, set()).add(f"self.{function.name}")
+    return found
+
+
+def _class_around(module: ir.Module, function: ir.Function) -> int | None:
+    """The class whose method the function is, or stands in."""
+    while function.cls is None and function.parent is not None:
+        function = module.functions[function.parent]
+    return function.cls
+
+
+def _never_returns(function: ir.Function) -> bool:
+    if function.generator:
+        return False
+    told = function.returns is not None and spelled(function.returns).endswith(_NEVER)
+    return told or _only_raises(function.body)
 
 
 def _only_raises(body: tuple[ir.Stmt, ...]) -> bool:

@@ -28,6 +28,7 @@ def last(text: str) -> ir.Stmt:
         "def f():\n    import os\n    os._exit(1)\n",
         "def f():\n    exit()\n",
         "def fail():\n    raise ValueError\ndef f():\n    fail()\n",
+        "class A:\n    def fail(self):\n        raise OSError\n    def f(self):\n        self.fail()\n",
         "from typing import NoReturn\ndef fail() -> NoReturn: ...\ndef f():\n    fail()\n",
     ],
 )
@@ -43,6 +44,8 @@ def test_a_call_that_never_returns_is_a_raise(text: str) -> None:
         "def hook():\n    raise NotImplementedError\ndef f():\n    hook()\n",
         "def check(x):\n    if x:\n        return 1\n    raise ValueError\ndef f():\n    check(2)\n",
         "import sys\ndef f():\n    x = sys.exit\n",
+        "def g():\n    def fail():\n        raise OSError\ndef f(fail):\n    fail()\n",
+        "class A:\n    def fail(self): raise OSError\nclass B:\n    def f(self):\n        self.fail()\n",
     ],
 )
 def test_others_stay_calls(text: str) -> None:
